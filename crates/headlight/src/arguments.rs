@@ -33,17 +33,11 @@ pub(crate) struct ConfigArguments {
 
 impl ConfigArguments {
     /// Reads the config and applies the changes.
-    ///
-    /// # Errors
-    /// When the file is missing, or the config is invalid.
     pub(crate) fn load(&self) -> Result<ExperimentConfig, Failure> {
         self.load_with(&Files::default())
     }
 
     /// As [`load`](Self::load), with the files that the command has read.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
     pub(crate) fn load_with(&self, files: &Files) -> Result<ExperimentConfig, Failure> {
         config::load_with(self.path(), &self.changes(), files)
     }
@@ -100,9 +94,6 @@ pub(crate) struct Certify {
 
 impl Certify {
     /// Adds the measures to a config.
-    ///
-    /// # Errors
-    /// When its models have none of them.
     pub(crate) fn add_to(self, config: &mut ExperimentConfig) -> Result<(), Failure> {
         if !self.certify {
             return Ok(());
@@ -122,9 +113,6 @@ impl Certify {
     }
 
     /// The change of a config that asks for it.
-    ///
-    /// # Errors
-    /// As [`add_to`](Self::add_to), or when the config is invalid.
     pub(crate) fn change(self, arguments: &ConfigArguments) -> Result<Option<String>, Failure> {
         if !self.certify {
             return Ok(None);
@@ -194,9 +182,6 @@ pub(crate) struct Form {
 
 impl Form {
     /// Refuses `--json` beside an output on standard output.
-    ///
-    /// # Errors
-    /// When there is one.
     pub(crate) fn check(self, outputs: &[Option<Output<'_>>]) -> Result<(), Failure> {
         if self.json && outputs.iter().flatten().any(|output| output.is_standard()) {
             let message =
@@ -224,9 +209,6 @@ pub(crate) struct DocumentArguments {
 
 impl DocumentArguments {
     /// Opens the outputs.
-    ///
-    /// # Errors
-    /// When one exists without `--force`, or has to share standard output.
     pub(crate) fn open(&self) -> Result<DocumentOutputs<'_>, Failure> {
         let outputs = [("svg", self.svg.as_ref()), ("html", self.html.as_ref())];
         let outputs = Output::all(outputs, self.output.force)?;
@@ -240,9 +222,6 @@ pub(crate) struct DocumentOutputs<'a>(pub(crate) [Option<Output<'a>>; 2]);
 
 impl DocumentOutputs<'_> {
     /// Writes the plots, and the whole document.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
     pub(crate) fn write(&self, document: &Document) -> Result<(), Failure> {
         let [svg, html] = self.0;
         if let Some(out) = svg {

@@ -15,9 +15,6 @@ use toml::{Table, Value};
 use crate::arguments::is_output;
 
 /// Checks the outputs of a command line before the command runs.
-///
-/// # Errors
-/// When an output is named twice, is a file that the command reads, or would share standard output with another.
 pub(crate) fn check_outputs(program: &Command, matches: &ArgMatches) -> Result<(), Failure> {
     let Some((name, matches)) = matches.subcommand() else {
         return Ok(());

@@ -73,10 +73,6 @@ struct Typed {
 
 impl Interventions {
     /// Reads the dumps, and checks all but the number of samples.
-    ///
-    /// # Errors
-    /// When the model lacks a part, a dump is not of this model or cannot be read, or an engine other than the fused one would
-    /// compute.
     pub(crate) fn new(
         arguments: Option<&InterventionArguments>,
         config: &ExperimentConfig,
@@ -132,9 +128,6 @@ impl Interventions {
     }
 
     /// Those of the engine.
-    ///
-    /// # Errors
-    /// When a dump has neither one sample nor as many as are predicted.
     pub(crate) fn engine(&self, samples: usize) -> Result<Vec<Intervention>, Failure> {
         let unsuitable = |one: &&Typed| one.samples != 1 && one.samples != samples;
         if let Some(one) = self.0.iter().find(unsuitable) {
@@ -201,9 +194,6 @@ fn check(
 }
 
 /// The vectors of all samples of a dump at a place, one after the other.
-///
-/// # Errors
-/// Why the dump is not of the model.
 fn vectors(
     dump: &AttentionDump,
     config: &ExperimentConfig,

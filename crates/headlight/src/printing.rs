@@ -55,9 +55,6 @@ pub(crate) fn detail(text: &str) {
 }
 
 /// Prints a value as one line of JSON to standard output.
-///
-/// # Errors
-/// When standard output cannot be written to; if it is closed, that is not a failure.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let line = serde_json::to_string(value)
         .map_err(|error| Failure::System(format!("the JSON cannot be made: {error}")))?;
@@ -65,17 +62,11 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 }
 
 /// Prints a text to standard output, its control characters replaced.
-///
-/// # Errors
-/// As [`print_json`].
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write(&visible(text))
 }
 
 /// Writes to standard output; a closed standard output (`| head`) is not a failure.
-///
-/// # Errors
-/// When standard output cannot be written to for any other reason.
 fn write(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -87,9 +78,6 @@ fn write(text: &str) -> Result<(), Failure> {
 }
 
 /// Tells what a command wrote: on standard output, unless the output itself went there.
-///
-/// # Errors
-/// When standard output cannot be written to.
 pub(crate) fn tell(output: Output<'_>, text: &str) -> Result<(), Failure> {
     if output.is_standard() {
         return print_beside(&[Some(output)], text);
@@ -98,9 +86,6 @@ pub(crate) fn tell(output: Output<'_>, text: &str) -> Result<(), Failure> {
 }
 
 /// Prints what a command tells beside its outputs: on standard output, unless one of them goes there.
-///
-/// # Errors
-/// When standard output cannot be written to.
 pub(crate) fn print_beside(outputs: &[Option<Output<'_>>], text: &str) -> Result<(), Failure> {
     if outputs.iter().flatten().any(|output| output.is_standard()) {
         note(text.trim_end());

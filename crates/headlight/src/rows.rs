@@ -14,9 +14,6 @@ use crate::printing::note;
 use crate::terminal::progress_bar;
 
 /// Trains the runs that the file lacks, and appends their rows.
-///
-/// # Errors
-/// When the file is invalid, the machine fails, or a signal comes.
 pub(crate) fn train(
     plan: &Plan,
     runs: Range<usize>,

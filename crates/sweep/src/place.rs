@@ -115,9 +115,6 @@ impl Places {
     }
 
     /// All values of a row, each with the number of its place: elements of lists one by one, and metrics of test sets.
-    ///
-    /// # Errors
-    /// When there are more places than the limit.
     pub(crate) fn values<'a>(
         &mut self,
         row: &'a Map<String, Value>,

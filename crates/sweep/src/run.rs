@@ -20,9 +20,6 @@ use crate::plan::Plan;
 use crate::row::Row;
 
 /// Trains run `index` of a plan; returns `None` if a signal interrupts it.
-///
-/// # Errors
-/// When the system fails. A run that diverges is not an error: its row holds the message.
 pub(crate) fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
     let (seed, point_index) = plan.place(index);
     let point = &plan.points()[point_index];

@@ -24,9 +24,6 @@ pub(crate) struct StoredRow {
 
 impl StoredRow {
     /// Reads a row.
-    ///
-    /// # Errors
-    /// When the text is not a row. Names the missing field.
     pub(crate) fn parse(text: String) -> Result<Self, String> {
         if text.starts_with('\u{feff}') {
             return Err("it begins with a byte order mark; save the file without one".to_owned());
@@ -41,9 +38,6 @@ impl StoredRow {
     }
 
     /// All that it holds.
-    ///
-    /// # Errors
-    /// When a value does not suit its field, such as a share above 1.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, String> {
         let own: Map<String, Value> = serde_json::from_str(&self.text).map_err(no_row)?;
         for field in fields() {
@@ -65,9 +59,6 @@ impl StoredRow {
 
     /// Checks that a row holds all that a sweep writes: these values of the grid, and all results that the config asks for, or
     /// why the run failed.
-    ///
-    /// # Errors
-    /// What it lacks.
     pub(crate) fn check(
         &self,
         values: &[(String, Value)],

@@ -38,9 +38,6 @@ pub(crate) struct Stages<'a> {
 
 impl<'a> Stages<'a> {
     /// Computes all stages of a case, in order.
-    ///
-    /// # Errors
-    /// When a key is missing or useless, shapes do not fit each other, or a number overflows.
     pub(crate) fn compute(keys: &'a Keys) -> Result<Self, String> {
         let queries = &keys.tokens.as_ref().ok_or("`tokens` is missing")?.0;
         let tokens = [

@@ -111,9 +111,6 @@ pub(crate) enum Start {
 
 impl Keys {
     /// What is computed from.
-    ///
-    /// # Errors
-    /// When the keys give no starting point or several, or keys that have no use with it.
     pub(crate) fn start(&self) -> Result<Start, String> {
         let vectors = self.query.is_some() && self.key.is_some();
         let start = match [&self.x, &self.query, &self.scores, &self.weights].map(Option::is_some) {

@@ -55,9 +55,6 @@ impl Matrix {
     }
 
     /// `self · other`. `how` names the product.
-    ///
-    /// # Errors
-    /// When they do not fit each other.
     pub(crate) fn times(&self, other: &Self, how: &str) -> Result<Self, String> {
         let (columns, rows) = (self.columns(), other.rows());
         if columns != rows {

@@ -61,10 +61,6 @@ enum Found {
     Sampled { sampled: SampleEstimate },
 }
 
-/// Prints the certificate.
-///
-/// # Errors
-/// When the run cannot be read, its model has no certificate, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = RunModel::open(&arguments.model, None, None)?;
     let weights = Parameter::weights(&model.parameters);

@@ -17,10 +17,6 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-/// Prints the completions of a shell.
-///
-/// # Errors
-/// When standard output cannot be written to.
 pub(super) fn run(arguments: &Arguments, program: clap::Command) -> Result<(), Failure> {
     // A shell completes outputs as files, too; clap knows that of `PathBuf` alone.
     let completed = |argument: Arg| {

@@ -30,10 +30,6 @@ pub(crate) struct Arguments {
     output: Force,
 }
 
-/// Writes the dataset.
-///
-/// # Errors
-/// When the config is invalid or the file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let files = Files::default();
     let config = arguments.config.load_with(&files)?;

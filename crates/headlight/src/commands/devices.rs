@@ -19,10 +19,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Lists devices and adapters.
-///
-/// # Errors
-/// When standard output cannot be written to.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let has_gpu = DEVICES
         .iter()

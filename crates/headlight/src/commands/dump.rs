@@ -41,10 +41,6 @@ pub(crate) struct Arguments {
     device: DeviceArgument,
 }
 
-/// Writes the dump.
-///
-/// # Errors
-/// When the config, the weights or the samples are invalid, or the dump cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let samples::SampleFile {

@@ -73,10 +73,6 @@ struct Line<'a> {
     measures: BTreeMap<&'static str, &'a MeasureValue>,
 }
 
-/// Prints the evaluation, and writes the requested pictures.
-///
-/// # Errors
-/// When the run or the samples cannot be read, the samples have no labels, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let ModelArguments { run, weights } = &arguments.model;
     let file = arguments.data.as_deref();

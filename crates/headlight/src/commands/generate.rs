@@ -41,10 +41,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Prints the texts, one per line.
-///
-/// # Errors
-/// When the run cannot be read, its model is not one of the next token, or the prompt does not suit it.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = RunModel::open(&arguments.model, None, None)?;
     let (config, weights) = (&model.config, Parameter::weights(&model.parameters));

@@ -34,10 +34,6 @@ pub(crate) struct Arguments {
     output: Force,
 }
 
-/// Writes the config or the walkthrough as `NAME.toml` into the current folder, or lists the configs.
-///
-/// # Errors
-/// When the name is unknown, or the file exists or cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list {
         return print(&list());

@@ -27,10 +27,6 @@ pub(crate) struct Arguments {
     output: Force,
 }
 
-/// Writes the page.
-///
-/// # Errors
-/// When the config is invalid, a page cannot train it, or the page cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let force = arguments.output.force;

@@ -13,10 +13,6 @@ pub(crate) struct Arguments {
     command: Option<String>,
 }
 
-/// Prints the manual page of a command.
-///
-/// # Errors
-/// When there is no such command, or standard output cannot be written to.
 pub(super) fn run(arguments: &Arguments, program: clap::Command) -> Result<(), Failure> {
     let mut command = program;
     command.build();

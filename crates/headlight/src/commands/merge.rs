@@ -26,10 +26,6 @@ pub(crate) struct Arguments {
     output: Force,
 }
 
-/// Merges results files, and reports missing, repeated and failed runs.
-///
-/// # Errors
-/// When a file cannot be read, or rows contradict each other.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let out = Output::new(&arguments.out, arguments.output.force)?;
     let MergeResult {

@@ -53,9 +53,6 @@ pub(crate) enum Command {
 
 impl Command {
     /// Runs the command. `program` describes the whole command line.
-    ///
-    /// # Errors
-    /// Why the command failed.
     pub(crate) fn run(&self, program: fn() -> clap::Command) -> Result<(), Failure> {
         let result = match self {
             Self::Init(arguments) => init::run(arguments),

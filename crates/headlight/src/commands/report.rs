@@ -39,10 +39,6 @@ pub(crate) struct Arguments {
     document: DocumentArguments,
 }
 
-/// Prints tables and histograms of a results file, and writes the requested plots and page.
-///
-/// # Errors
-/// When the results cannot be read, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.results;
     let positions: BTreeSet<usize> = arguments.position.iter().copied().collect();

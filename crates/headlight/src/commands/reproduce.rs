@@ -48,10 +48,6 @@ pub(crate) struct Arguments {
     threads: Option<usize>,
 }
 
-/// Lists the studies, or runs one.
-///
-/// # Errors
-/// When the plan is unknown or invalid, the folder holds other results, the machine fails, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = threads(arguments.threads);
     let Some(path) = &arguments.study else {

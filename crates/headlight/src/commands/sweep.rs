@@ -55,10 +55,6 @@ pub(crate) struct Arguments {
     force: bool,
 }
 
-/// Trains every run that is not in the results file yet, and summarises the results.
-///
-/// # Errors
-/// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut plan = plan(arguments)?;
     let out = arguments.out.path();

@@ -22,10 +22,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Prints the files of a run that are missing or changed, one per line.
-///
-/// # Errors
-/// When the directory is not a run, the run has not ended, another process is writing the run, or a file is missing or changed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     let place = shown(run.path());

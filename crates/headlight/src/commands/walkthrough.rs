@@ -34,10 +34,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Lists the walkthroughs, prints one, or writes its page.
-///
-/// # Errors
-/// When the name is unknown, the walkthrough's file is invalid, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some(name) = &arguments.walkthrough else {
         return list(arguments.form);

@@ -12,9 +12,6 @@ use crate::fields::Quantity;
 
 impl Summary {
     /// Measures the attention of all runs to the target, and counts where they look.
-    ///
-    /// # Errors
-    /// When samples have no such position.
     pub(super) fn measure(&mut self, path: &str) -> Result<(), Failure> {
         self.attention = match &*self.choices.positions {
             [] => {

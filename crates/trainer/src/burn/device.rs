@@ -6,10 +6,7 @@ use crate::Failure;
 use crate::devices::OpenDevice;
 
 /// Opens a device that this build has.
-///
-/// # Errors
-/// When the machine lacks it; the message lists the machine's adapters.
-pub fn open(name: &str) -> Result<OpenDevice, Failure> {
+pub(crate) fn open(name: &str) -> Result<OpenDevice, Failure> {
     match name {
         #[cfg(feature = "ndarray")]
         #[allow(deprecated)] // Upstream retires the backend; Headlight still supports it.
@@ -37,7 +34,7 @@ fn cpu(device: Device) -> OpenDevice {
 }
 
 #[cfg(feature = "wgpu")]
-pub use gpu::adapters;
+pub(crate) use gpu::adapters;
 
 #[cfg(feature = "wgpu")]
 mod gpu {
@@ -76,7 +73,7 @@ mod gpu {
     }
 
     /// The GPU adapters of this machine, one per line.
-    pub fn adapters() -> Vec<String> {
+    pub(crate) fn adapters() -> Vec<String> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
             .iter()

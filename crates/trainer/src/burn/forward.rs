@@ -13,10 +13,7 @@ use crate::Failure;
 use crate::devices::OpenDevice;
 
 /// Appends what a model computes for some samples of a dataset to the dump's arrays.
-///
-/// # Errors
-/// When the parameters do not match the config.
-pub fn fill(
+pub(crate) fn fill(
     dump: &mut AttentionDump,
     config: &ExperimentConfig,
     parameters: &[Parameter],

@@ -1,6 +1,6 @@
 //! Burn: the reference with which every other engine is compared.
 
-pub mod device;
+pub(crate) mod device;
 mod engine;
 mod forward;
 mod gradient;
@@ -8,4 +8,4 @@ mod loss;
 mod optimizer;
 
 pub use engine::BurnEngine;
-pub use forward::fill;
+pub(crate) use forward::fill;

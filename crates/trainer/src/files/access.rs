@@ -12,13 +12,10 @@ use crate::Failure;
 use crate::standard::{STANDARD, stored_input};
 
 /// The start of the names of files that are still being written.
-pub const TEMPORARY: &str = ".unfinished-";
+pub(crate) const TEMPORARY: &str = ".unfinished-";
 
 /// Writes `path` through a temporary file in the same folder, which is then renamed. A file that is replaced
 /// hands on its permissions.
-///
-/// # Errors
-/// When writing fails; `path` then stays as it was.
 pub(crate) fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -86,9 +83,6 @@ pub struct Log {
 
 impl Log {
     /// Opens a file to append after its first `length` bytes; drops the bytes after them.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(crate) fn open(path: &Path, length: u64) -> Result<Self, Failure> {
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(false);
@@ -188,9 +182,6 @@ const LINE_LIMIT: u64 = 16 << 20;
 
 /// Reads lines of JSON in the first `bytes` of a file, one in memory at a time, and keeps what `take` returns for each. Skips
 /// a last line that was cut short by a kill or a full disk.
-///
-/// # Errors
-/// When the file cannot be read, or a line is not JSON or is too long.
 pub(crate) fn read_json_lines<T>(
     path: &Path,
     bytes: u64,

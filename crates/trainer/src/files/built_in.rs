@@ -80,10 +80,7 @@ pub fn config(name: &Path) -> Result<&'static BuiltInConfig, Failure> {
 
 /// The text of the config that a user names: of a file, of a file without its ending `.toml`, or of a built-in config;
 /// `-` is standard input.
-///
-/// # Errors
-/// When there is none of that name, or the file cannot be read.
-pub fn config_text(name: &Path) -> Result<String, Failure> {
+pub(crate) fn config_text(name: &Path) -> Result<String, Failure> {
     if name.is_file() || name == Path::new(STANDARD) {
         return read_text(name, TEXT_LIMIT);
     }

@@ -126,18 +126,12 @@ pub fn parse<'a>(
 }
 
 /// A config as TOML, as a run directory holds it.
-///
-/// # Errors
-/// When it cannot be written as TOML.
 pub(crate) fn to_toml(config: &ExperimentConfig) -> Result<String, Failure> {
     ::toml::to_string(config)
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
 }
 
 /// A config as JSON, as checkpoints and dumps hold it.
-///
-/// # Errors
-/// When it cannot be written as JSON.
 pub(crate) fn to_json(config: &ExperimentConfig) -> Result<Json, Failure> {
     serde_json::to_value(config)
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
@@ -145,9 +139,6 @@ pub(crate) fn to_json(config: &ExperimentConfig) -> Result<Json, Failure> {
 
 /// The config with absolute paths, by which a run's own config names its files. In a config, paths are relative to the working
 /// folder.
-///
-/// # Errors
-/// When the working folder cannot be found, or a path is not valid Unicode, as TOML is.
 pub(crate) fn with_absolute_paths(
     mut config: ExperimentConfig,
 ) -> Result<ExperimentConfig, Failure> {

@@ -20,7 +20,7 @@ pub(super) const NAMES: [&str; 2] = ["texts", "samples"];
 
 /// The config of a data file.
 #[derive(Debug)]
-pub struct DataConfig {
+pub(crate) struct DataConfig {
     /// What was chosen as samples and labels, in one line.
     pub choice: String,
     /// The config, as TOML.
@@ -44,10 +44,11 @@ pub fn is_data(path: &Path) -> bool {
 }
 
 /// The config of a data file, with the columns that the user names, or else those that fit.
-///
-/// # Errors
-/// When the file cannot be read, or its columns cannot be told; the message says how to name them.
-pub fn config(path: &Path, named: &ColumnNames, files: &Files) -> Result<DataConfig, Failure> {
+pub(crate) fn config(
+    path: &Path,
+    named: &ColumnNames,
+    files: &Files,
+) -> Result<DataConfig, Failure> {
     let name = path.to_str().ok_or_else(|| {
         Failure::reading(
             path,

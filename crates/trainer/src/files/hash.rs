@@ -11,10 +11,7 @@ use crate::Failure;
 use crate::files::access::open;
 
 /// The SHA-256 of a file, in hexadecimal digits.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn file_sha256(path: &Path) -> Result<String, Failure> {
+pub(crate) fn file_sha256(path: &Path) -> Result<String, Failure> {
     let mut hash = Sha256::new();
     io::copy(&mut open(path, u64::MAX)?, &mut hash)
         .map_err(|error| Failure::unreadable(path, &error))?;

@@ -83,7 +83,7 @@ pub(crate) const FILES: [RunFile; 15] = [
 ];
 
 /// Whether a path is in the directory of a run, or in a folder there: only the run itself writes there.
-pub fn is_in_run(path: &Path) -> bool {
+pub(crate) fn is_in_run(path: &Path) -> bool {
     let parent = path.parent().filter(|parent| *parent != Path::new(""));
     let parent = parent.unwrap_or(Path::new("."));
     let folder = fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned());

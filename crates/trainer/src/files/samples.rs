@@ -81,9 +81,6 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failur
 
 /// Checks that labels are names of the run's classes, if they have names: another file may number its classes in another order.
 /// Where labels of the run's own file are numbers, those of others are, too.
-///
-/// # Errors
-/// When a label is a number and no class has that name. The message lists the names.
 pub(crate) fn check_names(path: &Path, rows: &Rows, data: &DatasetConfig) -> Result<(), Failure> {
     if !rows.has_numbered_labels(data) {
         return Ok(());

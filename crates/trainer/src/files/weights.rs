@@ -51,9 +51,6 @@ pub fn encode(parameters: Vec<Parameter>) -> Result<Vec<u8>, Failure> {
 }
 
 /// The bytes of a safetensors file of float32 tensors, each with its name and shape.
-///
-/// # Errors
-/// When the number of a tensor's values does not match its shape.
 pub(crate) fn serialize<V: AsRef<[f32]>>(
     tensors: impl Iterator<Item = (String, Vec<usize>, V)>,
     metadata: Option<HashMap<String, String>>,
@@ -77,10 +74,7 @@ pub(crate) fn float32(bytes: &[u8]) -> Vec<f32> {
 }
 
 /// The tensors of a safetensors file. Checks the length of the header before parsing it.
-///
-/// # Errors
-/// When the bytes are not a safetensors file, or the header is too long.
-pub fn tensors(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
+pub(crate) fn tensors(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
     if let Some(length) = bytes.first_chunk::<8>().copied().map(u64::from_le_bytes)
         && length > HEADER_LIMIT
         && length < bytes.len() as u64

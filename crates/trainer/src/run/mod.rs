@@ -178,7 +178,7 @@ impl RunDir {
     }
 
     /// The sentence for a run that cannot be resumed or is damaged: its config repeats it byte for byte.
-    pub fn how_to_repeat(&self) -> String {
+    pub(crate) fn how_to_repeat(&self) -> String {
         let how = option("headlight train", "hl.train with the config");
         format!("train it again: {how} {}", quoted(&self.file(CONFIG)))
     }
@@ -189,7 +189,7 @@ impl RunDir {
     }
 
     /// A file that the user names for this run: if there is none of that name, the run's file may be meant.
-    pub fn path_of(&self, name: &Path) -> PathBuf {
+    pub(crate) fn path_of(&self, name: &Path) -> PathBuf {
         let own = self.path.join(name);
         if !name.exists() && own.is_file() {
             own
@@ -200,9 +200,6 @@ impl RunDir {
 }
 
 /// Checks that a run can go on in what exists: a run's folder, or one in which no run has begun.
-///
-/// # Errors
-/// When it is not a folder, holds files but no run, or cannot be read.
 fn check_resumable(path: &Path) -> Result<(), Failure> {
     let is_free = || -> Result<bool, Failure> {
         Ok(path.is_dir() && paths_in(path)?.iter().all(|path| may_precede_config(path)))

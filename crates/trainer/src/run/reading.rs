@@ -34,9 +34,6 @@ impl RunDir {
     }
 
     /// A file of the run as JSON, if it is there.
-    ///
-    /// # Errors
-    /// When it is damaged.
     pub(crate) fn json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Failure> {
         let path = self.path.join(name);
         if !path.is_file() {
@@ -49,19 +46,13 @@ impl RunDir {
     }
 
     /// Reads the loss of each step that is written so far. `[step]`
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn losses(&self) -> Result<Vec<f32>, Failure> {
+    pub(crate) fn losses(&self) -> Result<Vec<f32>, Failure> {
         let bytes = read_bounded(&self.file(LOSS_LOG), u64::MAX)?;
         Ok(weights::float32(&bytes))
     }
 
     /// Reads `metrics.jsonl`, and keeps what `take` returns for each row.
-    ///
-    /// # Errors
-    /// When it is missing or damaged.
-    pub fn metrics<T>(
+    pub(crate) fn metrics<T>(
         &self,
         take: impl FnMut(serde_json::Value) -> Option<T>,
     ) -> Result<Vec<T>, Failure> {
@@ -69,17 +60,11 @@ impl RunDir {
     }
 
     /// The evaluations in `metrics.jsonl`.
-    ///
-    /// # Errors
-    /// When it is missing or damaged.
-    pub fn step_metrics(&self) -> Result<Vec<StepMetrics>, Failure> {
+    pub(crate) fn step_metrics(&self) -> Result<Vec<StepMetrics>, Failure> {
         self.step_metrics_of(u64::MAX)
     }
 
     /// The evaluations in the first `bytes` of `metrics.jsonl`.
-    ///
-    /// # Errors
-    /// When it is missing or damaged there.
     pub(crate) fn step_metrics_of(&self, bytes: u64) -> Result<Vec<StepMetrics>, Failure> {
         let path = self.file(METRICS);
         let rows = read_json_lines(&path, bytes, |row| Some(StepMetrics::read(&row)))?;
@@ -126,9 +111,6 @@ impl RunDir {
     }
 
     /// The checkpoint, from which the run can be resumed; `None` if there is none.
-    ///
-    /// # Errors
-    /// When it is larger than that of any model, or damaged.
     pub(crate) fn checkpoint(&self) -> Result<Option<Checkpoint>, Failure> {
         let path = self.file(STATE);
         if !path.is_file() {

@@ -13,9 +13,6 @@ use crate::files::run_files::{
 impl RunDir {
     /// Removes what a run that is trained further no longer is, and what killed processes left unfinished. Keeps the
     /// dumps of the steps that `keeps_dump` accepts. The row of a best model is cut off later: readers look its step up there.
-    ///
-    /// # Errors
-    /// When a file cannot be removed.
     pub(crate) fn rewind(&self, keeps_dump: impl Fn(usize) -> bool) -> Result<(), Failure> {
         let ends = FILES.iter().filter(|file| file.written == Written::AtEnd);
         for file in ends {
@@ -35,9 +32,6 @@ impl RunDir {
     }
 
     /// Removes the weights of evaluations that the run no longer has.
-    ///
-    /// # Errors
-    /// When a file cannot be removed.
     pub(crate) fn keep_weights(&self, keeps: impl Fn(usize) -> bool) -> Result<(), Failure> {
         self.clean(STEP_WEIGHTS, |path| step_of(path).is_some_and(&keeps))
     }

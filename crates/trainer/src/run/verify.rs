@@ -72,9 +72,6 @@ impl RunDir {
 
     /// Refuses to train a run on whose files are missing or changed since it ended: what stays of them would be listed as
     /// written by Headlight. Files of the end and `environment.json` are written again, and the settings are those of the checkpoint.
-    ///
-    /// # Errors
-    /// When there are such files, or the machine cannot read one.
     pub(crate) fn check_whole(&self) -> Result<(), Failure> {
         let mut damage = self.verify()?.damage;
         let is_replaced = |name: &str| {
@@ -108,9 +105,6 @@ impl RunDir {
     }
 
     /// Writes the manifest of the files so far, and of the report, which comes after it.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or the manifest cannot be written.
     pub(crate) fn write_manifest(&self, report: Option<&str>) -> Result<(), Failure> {
         let mut files = BTreeMap::new();
         for file in FILES.iter().filter(|file| file.is_listed) {

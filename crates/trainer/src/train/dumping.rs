@@ -88,10 +88,7 @@ pub fn dump(
 
 /// The last layer of a model and its strongest head, over the samples that a run of its config dumps, so that all that shows
 /// the run opens on the same head.
-///
-/// # Errors
-/// As [`dump`].
-pub fn strongest(
+pub(crate) fn strongest(
     model: DumpModel<'_>,
     splits: &Splits,
     device: &OpenDevice,

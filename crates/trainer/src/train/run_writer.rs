@@ -39,8 +39,8 @@ pub trait Display {
 
 /// Writes metrics, dumps and checkpoints during training.
 pub(crate) struct RunWriter<'a> {
-    session: &'a Session,
-    run: &'a RunDir,
+    pub(crate) session: &'a Session,
+    pub(crate) run: &'a RunDir,
     display: &'a dyn Display,
     /// The config with the names of its files alone, as the run's records have it: dumps, checkpoints, the report.
     pub(crate) config: ExperimentConfig,
@@ -262,7 +262,7 @@ impl<'a> RunWriter<'a> {
 }
 
 /// Whether every run of the experiment makes a dump after `step`, however it ends.
-fn dump_is_due(experiment: &Experiment, step: usize) -> bool {
+pub(super) fn dump_is_due(experiment: &Experiment, step: usize) -> bool {
     let DumpConfig {
         every_epochs,
         every_steps,

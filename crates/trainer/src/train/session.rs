@@ -38,10 +38,7 @@ impl Session {
     }
 
     /// As [`open`](Self::open), with the files that the command has read.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_with(config: ExperimentConfig, files: &Files) -> Result<Self, Failure> {
+    pub(crate) fn open_with(config: ExperimentConfig, files: &Files) -> Result<Self, Failure> {
         let splits = Arc::new(with_tests(&config, dataset_with(&config, files)?)?);
         let device = open_device(&config.compute.device)?;
         let session = Self::with_shared(config, splits, device)?;

@@ -61,9 +61,6 @@ fn samples_of(
 
 /// The samples that a run was trained on; `None` if they have changed since: a run directory has no copy of a dataset file, so
 /// its checkpoint tells whether the file still holds them.
-///
-/// # Errors
-/// When they cannot be read.
 pub(crate) fn trained_on(
     config: &ExperimentConfig,
     checkpoint: &Checkpoint,

@@ -44,10 +44,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Prints how far a word's vectors are apart at each place of the model, and writes them as CSV.
-///
-/// # Errors
-/// When the run cannot be read, no sample holds the words, or the file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let run = &arguments.model.run;
     let model = RunModel::open(&arguments.model, None, None)?;

@@ -83,11 +83,6 @@ const PICTURE_LIMIT: usize = 320_000;
 /// What shows the values that have no room.
 pub(in crate::commands) const ALL_VALUES: &str = "--svg FILE, --html FILE and the CSV of `headlight dump` give all values; --query N lists more keys of one query.";
 
-/// Prints the attention of one sample, of one head or of several, or writes it as a picture, or writes a page of all
-/// dumps.
-///
-/// # Errors
-/// When a dump cannot be read, lacks the requested sample, step, layer or head, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {

@@ -17,9 +17,6 @@ const CLEAR_SCREEN: &str = "\x1b[H\x1b[2J";
 
 /// Draws each new dump of a run until the run has ended, or standard output is closed. On a terminal, each
 /// drawing replaces the one before.
-///
-/// # Errors
-/// When a dump cannot be drawn, or standard output cannot be written to.
 pub(super) fn follow(
     run: &RunDir,
     draw: impl Fn(&Path) -> Result<String, Failure>,

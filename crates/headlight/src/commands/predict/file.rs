@@ -20,10 +20,6 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Writes each sample of a file with its prediction: CSV or JSON Lines by the name of `out`; to standard output, objects of a
 /// file of objects, and else CSV.
-///
-/// # Errors
-/// When the samples do not match the config, a column has the name of a prediction's, the model's output is not finite, or the
-/// predictions cannot be written.
 pub(super) fn write(model: &RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
     let read = samples::read(path, &model.config)?;
     read.compare_with_rule(&model.config.data);

@@ -65,10 +65,6 @@ pub(crate) struct Arguments {
     device: DeviceArgument,
 }
 
-/// Prints the probabilities, and the attention of the readout position.
-///
-/// # Errors
-/// When the run or the tokens are invalid.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let tokens = arguments.tokens.as_deref();
     let device = arguments.device.name.as_ref();

@@ -62,9 +62,6 @@ struct Predicted {
 
 impl<'a> Predictions<'a> {
     /// Classifies each sample.
-    ///
-    /// # Errors
-    /// When the model's output is not finite.
     pub(super) fn of(
         dataset: &'a Dataset,
         config: &'a DatasetConfig,

@@ -65,10 +65,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Trains, and prints what came of it.
-///
-/// # Errors
-/// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let reopened = reopen(arguments)?;
     let begun = reopened.as_ref().filter(|run| run.is_begun());
@@ -121,9 +117,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// The run directory that the command line names, if it exists and may be trained into.
-///
-/// # Errors
-/// When it may not, or there is no run to resume and no config to start one from.
 fn reopen(arguments: &Arguments) -> Result<Option<RunDir>, Failure> {
     let Some(path) = &arguments.run else {
         return Ok(None);
@@ -205,9 +198,6 @@ fn check_uninterrupted(
 }
 
 /// The threads that share each step.
-///
-/// # Errors
-/// When the model is invalid.
 fn threads(arguments: &Arguments, config: &ExperimentConfig) -> Result<usize, Failure> {
     let (most, reason) = if config.compute.engine != EngineName::Fused {
         (1, "another engine than `fused` trains on one thread")

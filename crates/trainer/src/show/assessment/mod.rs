@@ -13,7 +13,7 @@ use plots::plots;
 use probabilities::{calibration, thresholds};
 use tables::{DECIMALS, answered, class_notes, classes, confusion};
 
-pub use tables::{MOST_CLASSES, MOST_NAME, short_class_names};
+pub(crate) use tables::{MOST_CLASSES, MOST_NAME, short_class_names};
 
 /// All of an assessment, after paragraphs that say which samples it is about. `data` names the classes.
 pub fn document(
@@ -67,7 +67,7 @@ pub fn document(
 }
 
 /// The main tables as a section of a run's report. `data` names the classes.
-pub fn summary(samples: &str, data: &DatasetConfig, assessment: &Assessment) -> Section {
+pub(crate) fn summary(samples: &str, data: &DatasetConfig, assessment: &Assessment) -> Section {
     let overall = format!(
         "On the {samples}: loss {:.5}, accuracy {:.5}, expected calibration error {}. `headlight evaluate` explains these \
          numbers, and shows thresholds, calibration and curves.",

@@ -7,10 +7,10 @@ use headlight_experiment::metrics::{Assessment, Ratios};
 use headlight_report::{Table, counted, number, shorten_apart};
 
 /// The most classes, and the most confusions of classes, in a table. A matrix of more would not fit a terminal.
-pub const MOST_CLASSES: usize = 16;
+pub(crate) const MOST_CLASSES: usize = 16;
 
 /// The longest name of a class, in columns.
-pub const MOST_NAME: usize = 32;
+pub(crate) const MOST_NAME: usize = 32;
 
 /// The most columns of text in a matrix.
 const MOST_WIDTH: usize = 160;
@@ -24,7 +24,7 @@ const ALL: &str = "`headlight evaluate RUN --json` prints all";
 const CONFUSION: &str = "Rows: labels. Columns: predicted classes. The diagonal is correct.";
 
 /// The names of all classes, or their numbers, shortened.
-pub fn short_class_names(data: &DatasetConfig) -> Vec<String> {
+pub(crate) fn short_class_names(data: &DatasetConfig) -> Vec<String> {
     let classes = (0..).take(data.n_classes);
     let names: Vec<String> = classes.map(|class| data.class_name(class)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -61,9 +61,6 @@ pub(super) fn inexact_seed(config: &Value) -> Option<&'static str> {
 
 /// The samples of a run, from the file that its config names. Otherwise the reason, as a sentence without its full stop; what the
 /// file holds is none of it, since somebody else may have written the config.
-///
-/// # Errors
-/// When the machine cannot read a file.
 fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
     let not = |reason: &str| Ok(Err(reason.to_owned()));
     let config = run.config()?;

@@ -186,10 +186,7 @@ fn page_run(
 
 /// Writes a run's page into its run directory and returns its path; `None` if the run has no npz dumps. `outcome` is the
 /// run's, if it is known.
-///
-/// # Errors
-/// When a file of the run cannot be read, or the page cannot be written.
-pub fn write(run: &RunDir, outcome: Option<&Outcome>) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn write(run: &RunDir, outcome: Option<&Outcome>) -> Result<Option<PathBuf>, Failure> {
     if run.dumps()?.is_empty() {
         return Ok(None);
     }

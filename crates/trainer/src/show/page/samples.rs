@@ -20,9 +20,6 @@ const LARGEST_FILE: u64 = 16 << 20;
 
 /// The samples of a config's file; otherwise why a page cannot have them: the end of a sentence about the samples, without its
 /// full stop.
-///
-/// # Errors
-/// When the file cannot be read, or does not fit the config.
 pub(super) fn carried(
     config: &ExperimentConfig,
     path: &Path,

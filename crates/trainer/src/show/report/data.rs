@@ -17,7 +17,7 @@ const LISTED: usize = 5;
 const MOST_WORDS: usize = 12;
 
 /// The title of a report without a rule.
-pub fn title(data: &DatasetConfig) -> String {
+pub(crate) fn title(data: &DatasetConfig) -> String {
     match data.task {
         Task::NextToken => {
             let words = data.words.as_ref();

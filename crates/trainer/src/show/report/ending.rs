@@ -15,12 +15,12 @@ pub fn outcome_text(outcome: &Outcome, data: &DatasetConfig) -> String {
 }
 
 /// The name of a class in a sentence, in quotation marks.
-pub fn quoted_answer(data: &DatasetConfig, class: u32) -> String {
+pub(crate) fn quoted_answer(data: &DatasetConfig, class: u32) -> String {
     format!("\"{}\"", answer(data, class as usize))
 }
 
 /// The class whose F1 is that of a model, where two classes have names.
-pub fn f1_of(data: &DatasetConfig) -> Option<String> {
+pub(crate) fn f1_of(data: &DatasetConfig) -> Option<String> {
     let named = data.n_classes == 2 && !data.classes.is_empty();
     named.then(|| quoted_answer(data, 1))
 }

@@ -17,16 +17,17 @@ use super::finished_run::FinishedRun;
 use crate::show::{assessment, certificate, measures};
 
 pub use attention::WHOLE_MATRIX;
-pub use data::title as data_title;
-pub use ending::{f1_of, outcome_text, quoted_answer};
-pub use names::answer;
-pub use test_sets::test_lines;
+pub(crate) use data::title as data_title;
+pub use ending::outcome_text;
+pub(crate) use ending::{f1_of, quoted_answer};
+pub(crate) use names::answer;
+pub(crate) use test_sets::test_lines;
 
 /// The width of plots as text, in columns.
 const WIDTH: usize = 100;
 
 /// The samples that a report shows: sample 0, and the first positive.
-pub fn reported_samples(shown: &Dataset) -> Vec<usize> {
+pub(crate) fn reported_samples(shown: &Dataset) -> Vec<usize> {
     let mut samples = vec![0];
     samples.extend(shown.positives().find(|&sample| sample != 0));
     samples

@@ -15,7 +15,7 @@ pub(super) fn class_name(data: &DatasetConfig, class: usize) -> String {
 }
 
 /// A class in a sentence, shortened.
-pub fn answer(data: &DatasetConfig, class: usize) -> String {
+pub(crate) fn answer(data: &DatasetConfig, class: usize) -> String {
     if class < data.classes.len() {
         return class_name(data, class);
     }

@@ -30,7 +30,7 @@ pub(super) fn section(
 }
 
 /// A line of the terminal for each test set.
-pub fn test_lines(tests: &[TestMetrics]) -> Vec<String> {
+pub(crate) fn test_lines(tests: &[TestMetrics]) -> Vec<String> {
     let line = |TestMetrics { name, metrics }: &TestMetrics| {
         let whole = metrics
             .whole_samples
