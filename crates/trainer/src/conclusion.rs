@@ -15,13 +15,11 @@ use headlight_experiment::{Engine, Error, TrainingState, tested};
 use crate::Failure;
 use crate::files::run_files::{CERTIFICATE, PAGE, REPORT, WEIGHTS};
 use crate::notes::note;
-use crate::run::RunDir;
 use crate::show::finished_run::FinishedRun;
 use crate::show::page;
 use crate::show::report::reported_samples;
 use crate::train::dumping::{DumpModel, dump, strongest};
 use crate::train::run_writer::{RunWriter, origin};
-use crate::train::session::Session;
 
 /// The inputs of each class in a run's certificate.
 const EXAMPLES: usize = 10;
@@ -31,27 +29,25 @@ const SILENT: Duration = Duration::from_secs(3);
 
 /// Writes the last files of a run that has ended or was interrupted. They show the best model, if the run keeps it.
 pub(crate) fn conclude(
-    session: &Session,
-    engine: &mut dyn Engine,
-    run: &RunDir,
-    ending: Ending,
     writer: RunWriter<'_>,
+    engine: &mut dyn Engine,
+    ending: Ending,
     interrupted: &(dyn Fn() -> bool + Sync),
 ) -> Result<FinishedRun, Failure> {
+    let (run, experiment) = (writer.run, &writer.session.experiment);
     run.write_losses()?;
     writer.write_best()?;
     run.write_weights(WEIGHTS, engine.parameters())?;
     if let Some(best) = writer.best() {
         engine.restore(&TrainingState::of(best.parameters.clone()))?;
     }
-    let finished = judged(session, engine, run, ending, writer, interrupted)?;
+    let mut finished = judged(writer, engine, ending, interrupted)?;
     // A run is complete without its page: `inspect --html` can write it at any time.
-    let page = page::write(run, finished.outcome.as_ref()).unwrap_or_else(|failure| {
-        note(&format!("no {PAGE}: {failure}"));
-        None
-    });
-    let finished = FinishedRun { page, ..finished };
-    let report = finished.report(&session.experiment);
+    match page::write(run, finished.outcome.as_ref()) {
+        Ok(page) => finished.page = page,
+        Err(failure) => note(&format!("no {PAGE}: {failure}")),
+    }
+    let report = finished.report(experiment);
     run.write_manifest(Some(&report))?;
     run.write(REPORT, report.as_bytes())?;
     Ok(finished)
@@ -59,14 +55,13 @@ pub(crate) fn conclude(
 
 /// What came of a run, by the model that its engine holds; writes the run's certificate.
 fn judged(
-    session: &Session,
-    engine: &mut dyn Engine,
-    run: &RunDir,
-    ending: Ending,
     writer: RunWriter<'_>,
+    engine: &mut dyn Engine,
+    ending: Ending,
     interrupted: &(dyn Fn() -> bool + Sync),
 ) -> Result<FinishedRun, Failure> {
-    let (experiment, config) = (&session.experiment, &writer.config);
+    let (session, config) = (writer.session, &writer.config);
+    let experiment = &session.experiment;
     let (splits, judged) = (&experiment.splits, experiment.splits.judged());
     let (parameters, weights) = (engine.parameters(), engine.weights());
     let best_step = writer.best().map(|best| best.step);
@@ -89,7 +84,7 @@ fn judged(
         None
     });
     if let Some(certificate) = &certificate {
-        run.write_json(CERTIFICATE, certificate)?;
+        writer.run.write_json(CERTIFICATE, certificate)?;
     }
     Ok(FinishedRun {
         step,

@@ -150,7 +150,7 @@ impl<'a> Training<'a> {
                 ending?
             };
             writer.finish(engine)?;
-            conclude(session, engine, run, ending, writer, interrupted)
+            conclude(writer, engine, ending, interrupted)
         };
         work().map_err(|failure| with_remedy(failure, run, session))
     }
