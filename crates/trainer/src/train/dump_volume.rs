@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use headlight_experiment::config::{DumpConfig, DumpFormat, ExperimentConfig};
+use headlight_experiment::config::{DumpFormat, ExperimentConfig};
 use headlight_experiment::train::{Progress, evaluation_is_due};
 use headlight_experiment::{Experiment, fused};
 use headlight_report::counted;
@@ -13,6 +13,7 @@ use crate::face::option;
 use crate::notes::note;
 use crate::run::RunDir;
 use crate::train::dumping::is_masked;
+use crate::train::run_writer::dump_is_due;
 
 /// The most bytes of dumps that a run writes by default.
 const DEFAULT_BYTES: f64 = 20e6;
@@ -37,10 +38,7 @@ const REST: f64 = 3000.0;
 /// Keeps the dumps of a run below 20 MB unless the config chooses their steps, and says so: with more estimated, only the
 /// first, the last and the best model are dumped; and if their samples are still too many, the first of these. A run that
 /// was `begun` keeps what it has.
-///
-/// # Errors
-/// When the model does not suit the samples.
-pub fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), Failure> {
+pub(crate) fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), Failure> {
     let dump = &mut experiment.config.dump;
     if dump.every_epochs.is_given || dump.every_steps > 0 {
         return Ok(());
@@ -101,8 +99,9 @@ impl fmt::Display for Volume {
 
 fn volume(experiment: &Experiment) -> Result<Volume, Failure> {
     let config = &experiment.config;
+    let is_due = |&step: &usize| dump_is_due(experiment, step);
     let best = usize::from(config.training.keep_best.is_some());
-    let dumps = count(experiment) + best;
+    let dumps = (0..=experiment.steps()).filter(is_due).count() + best;
     let samples = config.dump.chosen(experiment.splits.shown()).len();
     Ok(Volume {
         dumps,
@@ -131,10 +130,7 @@ pub fn saved_weights(experiment: &Experiment) -> (usize, f64) {
 }
 
 /// Prints how many dumps and weights files a run will write, if they are many or large.
-///
-/// # Errors
-/// When they are too large, unless `accepted`, or the run was `begun` with as many steps.
-pub fn check(
+pub(crate) fn check(
     experiment: &Experiment,
     begun: Option<&RunDir>,
     accepted: bool,
@@ -168,27 +164,6 @@ pub fn check(
     Ok(())
 }
 
-/// How many dumps training writes, unless it stops early; without that of the best model.
-fn count(experiment: &Experiment) -> usize {
-    let DumpConfig {
-        every_epochs,
-        every_steps,
-        ..
-    } = experiment.config.dump;
-    let last = experiment.steps().saturating_sub(1);
-    let before_last = |every: usize| last.checked_div(every).unwrap_or(0);
-    let by_epochs = every_epochs
-        .value
-        .saturating_mul(experiment.steps_per_epoch());
-    let both = match gcd(every_steps, by_epochs) {
-        0 => 0,
-        common => (every_steps / common).saturating_mul(by_epochs),
-    };
-    // The last step has one, and so has the start.
-    let at_ends = 1 + usize::from(experiment.steps() > 0);
-    before_last(every_steps) + before_last(by_epochs) - before_last(both) + at_ends
-}
-
 /// The bytes of one dump, in all formats.
 fn dump_bytes(config: &ExperimentConfig, samples: usize) -> Result<f64, Failure> {
     let dims = fused::dims(config, samples)?;
@@ -201,8 +176,4 @@ fn dump_bytes(config: &ExperimentConfig, samples: usize) -> Result<f64, Failure>
         DumpFormat::Csv => rows * CSV_ROW,
     });
     Ok(formats.sum())
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
