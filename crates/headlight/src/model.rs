@@ -48,9 +48,6 @@ pub(crate) struct RunModel {
 impl RunModel {
     /// The model of a run, the best one if the run keeps it, with other weights, for another device or with interventions if
     /// they are given.
-    ///
-    /// # Errors
-    /// When the run or the weights cannot be read, or the interventions do not suit the model.
     pub(crate) fn open(
         arguments: &ModelArguments,
         device: Option<&String>,
@@ -89,7 +86,7 @@ impl RunModel {
         let changed = have_changed(&self.run, &self.config);
         if changed {
             let told = "the run's data file has changed since its training, so what is known from it is left out";
-            note_once((self.run.path().to_owned(), told.to_owned()), told);
+            note_once(told, told);
         }
         !changed
     }
@@ -133,9 +130,6 @@ impl RunModel {
     }
 
     /// The model for the samples of a dataset, on its device.
-    ///
-    /// # Errors
-    /// When the device cannot be opened, the model would be too large, or an intervention does not suit the samples.
     pub(crate) fn session(&self, dataset: Dataset) -> Result<ModelSession, Failure> {
         let interventions = self.interventions.engine(dataset.len())?;
         let device = open_device(&self.config.compute.device)?;
@@ -157,9 +151,6 @@ pub(crate) struct ModelSession {
 
 impl ModelSession {
     /// What predicts the samples.
-    ///
-    /// # Errors
-    /// When the engine is not in this build, or the interventions do not suit the model.
     pub(crate) fn predictor(&self) -> Result<Box<dyn Predictor + '_>, Failure> {
         if self.interventions.is_empty() {
             return Ok(self.session.engine()?);

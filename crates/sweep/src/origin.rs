@@ -1,6 +1,5 @@
 //! The config of a sweep, written beside its results file: rows hold the hash of it alone.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::{ExperimentConfig, toml as changes};
@@ -14,6 +13,7 @@ use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::notes::{note, note_once};
 use headlight_trainer::standard::shown;
 use headlight_trainer::train::opening::engine_for;
+use headlight_trainer::train::resume::differences;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ impl Origin {
                 "{} is ignored: it is not the config of these rows",
                 shown(&path)
             );
-            note_once((path, told.clone()), &told);
+            note_once(&told, &told);
             return None;
         }
         Some(Self { path, text })
@@ -139,9 +139,6 @@ impl Origin {
     }
 
     /// The config at a point of the grid.
-    ///
-    /// # Errors
-    /// When the file, or the dataset file that it names, is invalid.
     pub(crate) fn config(&self, changes: &[String]) -> Result<ExperimentConfig, Failure> {
         let changes = changes
             .iter()
@@ -198,28 +195,19 @@ pub(crate) fn difference(results: &Path, config_sha256: &str, config: &Experimen
     let Some(origin) = Origin::of(results, config_sha256) else {
         return ANOTHER.to_owned();
     };
-    let flat = |config: &ExperimentConfig| {
-        let mut flat = BTreeMap::new();
-        let mut config = config.clone();
-        if let Ok(engine) = engine_for(&config) {
-            config.compute.engine = engine;
-        }
-        let value = serde_json::to_value(config).unwrap_or_default();
-        flatten("", value, &mut flat);
-        flat
+    let json = |mut config: ExperimentConfig| {
+        config.compute.engine = engine_for(&config).unwrap_or(config.compute.engine);
+        serde_json::to_value(config).unwrap_or_default()
     };
-    let Ok(theirs) = origin.config(&[]).map(|config| flat(&config)) else {
+    let Ok(theirs) = origin.config(&[]).map(json) else {
         return ANOTHER.to_owned();
     };
-    let ours = flat(config);
-    let keys: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
     // Rows do not depend on these.
-    let free =
+    let is_free =
         |key: &str| key == "seed" || key.starts_with("dump.") || key.starts_with("checkpoint.");
-    let values = keys.into_iter().filter(|key| !free(key));
-    let values = values.map(|key| (key, theirs.get(key), ours.get(key)));
-    let differing: Vec<String> = values
-        .filter(|(_, theirs, ours)| theirs != ours)
+    let differing = differences(&theirs, &json(config.clone())).into_iter();
+    let differing = differing.filter(|(key, ..)| !is_free(key));
+    let differing: Vec<String> = differing
         .map(|(key, theirs, ours)| format!("its `{key}` is {}, not {}", brief(theirs), brief(ours)))
         .collect();
     match differing.len() {
@@ -236,22 +224,9 @@ pub(crate) fn difference(results: &Path, config_sha256: &str, config: &Experimen
 }
 
 /// A value on a line; the words of a vocabulary are too many for a message.
-fn brief(value: Option<&Value>) -> String {
-    let text = value.map_or_else(|| "unset".to_owned(), Value::to_string);
+fn brief(text: String) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
-    }
-}
-
-fn flatten(prefix: &str, value: Value, flat: &mut BTreeMap<String, Value>) {
-    match value {
-        Value::Object(section) => {
-            for (name, value) in section {
-                let dot = if prefix.is_empty() { "" } else { "." };
-                flatten(&format!("{prefix}{dot}{name}"), value, flat);
-            }
-        }
-        other => drop(flat.insert(prefix.to_owned(), other)),
     }
 }

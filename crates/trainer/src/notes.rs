@@ -1,7 +1,6 @@
 //! What the library tells beside its results, such as a file that it repairs. The program that uses it shows it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use headlight_report::terminal::visible;
@@ -25,18 +24,18 @@ pub fn note(text: &str) {
     }
 }
 
-/// What was told of files, by path and subject.
-static TOLD: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
+/// The subjects of what was told.
+static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Begins another call of a process that serves many, such as a notebook: what [`note_once`] told is told again.
 pub fn begin_call() {
     TOLD.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
-/// As [`note`], unless this call has told this of the file before: a file may be read for several purposes.
-pub fn note_once(key: (PathBuf, String), text: &str) {
+/// As [`note`], unless this call has told something of the subject before: a file may be read for several purposes.
+pub fn note_once(subject: &str, text: &str) {
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    if told.insert(key) {
+    if told.insert(subject.to_owned()) {
         note(text);
     }
 }

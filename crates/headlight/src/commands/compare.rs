@@ -1,16 +1,16 @@
 //! `headlight compare`: runs side by side.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::config::toml::default_of;
 use headlight_experiment::metrics::{METRICS, MetricKind};
 use headlight_report::{Table, number, shorten_apart};
 use headlight_trainer::Failure;
 use headlight_trainer::run::RunDir;
 use headlight_trainer::standard::shown;
+use headlight_trainer::train::resume::differences;
 use serde_json::{Value, json};
 
 use crate::arguments::Form;
@@ -28,10 +28,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Prints the settings that differ between the runs, and the metrics of the model of each.
-///
-/// # Errors
-/// When a run cannot be read.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let runs = arguments.runs.iter().map(|path| Summary::read(path));
     let runs = runs.collect::<Result<Vec<Summary>, Failure>>()?;
@@ -40,7 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             json!({
                 "run": run.name,
                 "step": run.metrics["step"],
-                "config": run.table,
+                "config": run.settings,
                 "class_names": run.config.data.classes,
                 "metrics": run.metrics,
             })
@@ -52,8 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         std::iter::once(name.to_owned()).chain(cells).collect()
     };
     let mut rows: Vec<Vec<String>> = vec![row("run", &|run| run.name.clone())];
-    for key in differing_keys(&runs) {
-        let values: Vec<String> = runs.iter().map(|run| run.setting(&key)).collect();
+    for (key, values) in differing(&runs) {
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
         let cells = shorten_apart(&values, MAX_VALUE_COLUMNS).into_iter();
         rows.push([key].into_iter().chain(cells).collect());
@@ -131,10 +126,8 @@ const MAX_VALUE_COLUMNS: usize = 24;
 struct Summary {
     name: String,
     config: ExperimentConfig,
-    /// The config as TOML.
-    table: toml::Table,
-    /// Its values, by their keys with their sections.
-    settings: BTreeMap<String, String>,
+    /// The config as JSON, without the keys that it leaves out.
+    settings: Value,
     /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
     metrics: Value,
 }
@@ -144,50 +137,25 @@ impl Summary {
         let run = RunDir::open(path)?;
         let config = run.config()?;
         let kept = run.kept_metrics(&config)?;
-        let table = toml::Table::try_from(&config)
+        let settings = toml::Table::try_from(&config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
-        let mut settings = BTreeMap::new();
-        flatten("", &table, &mut settings);
         Ok(Self {
             name: shown(path),
             config,
-            table,
-            settings,
+            settings: json!(settings),
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })
     }
-
-    /// The value of a key; where the config leaves it out, its default.
-    fn setting(&self, key: &str) -> String {
-        let own = self.settings.get(key).cloned();
-        let value = own.or_else(|| default_of(key));
-        value.unwrap_or_else(|| "–".to_owned())
-    }
 }
 
-fn flatten(prefix: &str, table: &toml::Table, settings: &mut BTreeMap<String, String>) {
-    for (key, value) in table {
-        let key = if prefix.is_empty() {
-            key.clone()
-        } else {
-            format!("{prefix}.{key}")
-        };
-        match value {
-            toml::Value::Table(inner) => flatten(&key, inner, settings),
-            value => {
-                settings.insert(key, value.to_string());
-            }
+/// The settings that differ between the runs, each with its value in every run.
+fn differing(runs: &[Summary]) -> BTreeMap<String, Vec<String>> {
+    let mut found = BTreeMap::new();
+    for (index, run) in runs.iter().enumerate() {
+        for (key, first, own) in differences(&runs[0].settings, &run.settings) {
+            let values = found.entry(key).or_insert_with(|| vec![first; runs.len()]);
+            values[index] = own;
         }
     }
-}
-
-/// Keys that do not have the same value in all runs.
-fn differing_keys(runs: &[Summary]) -> Vec<String> {
-    let keys = runs.iter().flat_map(|run| run.settings.keys());
-    let keys: BTreeSet<&String> = keys.collect();
-    let differs = |key: &&String| {
-        let first = runs[0].setting(key);
-        runs.iter().any(|run| run.setting(key) != first)
-    };
-    keys.into_iter().filter(differs).cloned().collect()
+    found
 }

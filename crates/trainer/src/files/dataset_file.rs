@@ -72,10 +72,7 @@ pub fn read(path: &Path, columns: &ColumnNames) -> Result<Rows, Failure> {
 
 /// Adds to a config the keys that it leaves to its dataset file, so that the config alone says what the samples are.
 /// A config that has all of them is not touched, and its file is not read.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
+pub(crate) fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
     let attention = config.get("model").and_then(|model| model.get("attention"));
     let padding_token = attention.and_then(|own| own.get("padding_token")).cloned();
     let Some(data) = config.get_mut("data").and_then(Value::as_table_mut) else {
@@ -108,7 +105,7 @@ pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
         let count = share_of(rows.len(), share);
         if count == 0 && share > 0.0 {
             let told = format!("{}: held_out = {share} holds out no sample", rows.name());
-            note_once((path.clone(), told.clone()), &told);
+            note_once(&told, &told);
         }
         keys.held_out = Some(count);
     }

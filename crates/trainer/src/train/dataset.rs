@@ -23,10 +23,7 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
 }
 
 /// Checks that the dataset file of a run is still where the run read it.
-///
-/// # Errors
-/// When the file does not exist: names it, and the `remedy`.
-pub fn check_data_file(config: &ExperimentConfig, remedy: &str) -> Result<(), Failure> {
+pub(crate) fn check_data_file(config: &ExperimentConfig, remedy: &str) -> Result<(), Failure> {
     match &config.data.source {
         Source::File(path) if matches!(path.try_exists(), Ok(false)) => Err(Failure::reading(
             path,
@@ -46,10 +43,9 @@ pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, 
     };
     let rows = files.rows(path, &config.data.columns)?;
     let splits = fit(&rows, config)?;
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let tell = |what: &str, sentence: &str| {
-        let key = (path.clone(), what.to_owned());
-        note_once(key, &format!("{}: {sentence}", rows.name()));
+        let name = rows.name();
+        note_once(&format!("{name}: {what}"), &format!("{name}: {sentence}"));
     };
     for sentence in rows.notes(&config.data.columns.features) {
         tell(&sentence, &sentence);

@@ -28,13 +28,9 @@ const CHANGEABLE: [&str; 4] = [
 ];
 
 /// Refuses settings that would make it a different run.
-///
-/// # Errors
-/// When there are such settings; the message lists each key with both values.
 fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<(), Failure> {
-    let mut differences = Vec::new();
     let now_named = config::with_file_names(now.clone());
-    find_differences("", before, &config::to_json(&now_named)?, &mut differences);
+    let mut differences = differences(before, &config::to_json(&now_named)?);
     differences.retain(|(key, ..)| {
         let section = key.split('.').next().unwrap_or_default();
         let is_length = ["training.epochs", "training.steps"].contains(&key.as_str());
@@ -57,14 +53,22 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
     )))
 }
 
-/// Adds to `found` every key under which two values differ, with both values as JSON; a key that is left out has its default.
-pub fn find_differences(
-    key: &str,
-    before: &Value,
-    now: &Value,
-    found: &mut Vec<(String, String, String)>,
-) {
-    if let (Value::Object(before), Value::Object(now)) = (before, now) {
+/// Every key under which two configs differ, with both values as JSON; a key that is left out has its default.
+pub fn differences(before: &Value, now: &Value) -> Vec<(String, String, String)> {
+    let mut found = Vec::new();
+    find("", before, now, &mut found);
+    found
+}
+
+fn find(key: &str, before: &Value, now: &Value, found: &mut Vec<(String, String, String)>) {
+    let none = serde_json::Map::new();
+    let sections = match (before, now) {
+        (Value::Object(before), Value::Object(now)) => Some((before, now)),
+        (Value::Object(before), Value::Null) => Some((before, &none)),
+        (Value::Null, Value::Object(now)) => Some((&none, now)),
+        _ => None,
+    };
+    if let Some((before, now)) = sections {
         let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
         names.sort();
         names.dedup();
@@ -77,7 +81,7 @@ pub fn find_differences(
             let side = |map: &serde_json::Map<String, Value>| {
                 map.get(name).cloned().unwrap_or(Value::Null)
             };
-            find_differences(&inner, &side(before), &side(now), found);
+            find(&inner, &side(before), &side(now), found);
         }
     } else if before != now {
         let shown = |value: &Value| match value {
@@ -89,9 +93,6 @@ pub fn find_differences(
 }
 
 /// The checkpoint that a run resumes from; `None` if it must start again.
-///
-/// # Errors
-/// When its checkpoint is damaged, or its settings, samples or initial weights have changed.
 pub(crate) fn checkpoint_of(
     run: &RunDir,
     session: &Session,
