@@ -102,9 +102,6 @@ impl Columns {
     }
 
     /// Adds a run.
-    ///
-    /// # Errors
-    /// When a field has another shape than its table says, or there are too many numbers.
     pub(super) fn push(
         &mut self,
         point: usize,
@@ -192,46 +189,5 @@ impl Column {
             _ => 0,
         };
         (place.element.iter().flatten().count() == expected).then_some(column)
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::float_cmp)]
-mod tests {
-    use super::*;
-
-    fn push(columns: &mut Columns, row: &Value) -> Result<(), String> {
-        columns.push(0, 0, false, row.as_object().unwrap())
-    }
-
-    #[test]
-    fn runs_before_a_longer_list_have_no_value_there() {
-        let mut columns = Columns::new();
-        for (loss, epochs) in [(1.0, vec![1.0]), (2.0, vec![3.0, 4.0])] {
-            let row = serde_json::json!({ "final_loss": loss, "epoch_loss": epochs });
-            push(&mut columns, &row).unwrap();
-        }
-        assert_eq!(columns.number(LOSS), [1.0, 2.0]);
-        let epochs = columns.list(EPOCHS);
-        assert_eq!(epochs[0].values, [1.0, 3.0]);
-        assert!(epochs[1].values[0].is_nan());
-        assert_eq!(epochs[1].values[1], 4.0);
-    }
-
-    /// Of three runs, the second alone has the measure and a test set.
-    #[test]
-    fn a_run_without_a_number_has_nan() {
-        let mut columns = Columns::new();
-        let empty = serde_json::json!({});
-        let asked = serde_json::json!({ "gap": 4, "tests": { "long": { "f1": 0.5 } } });
-        for row in [&empty, &asked, &empty] {
-            push(&mut columns, row).unwrap();
-        }
-        for (name, expected) in [("gap", 4.0), ("tests.long.f1", 0.5)] {
-            let column = columns.all().find(|column| column.name == name).unwrap();
-            assert!(column.is_compared && column.values.len() == 3);
-            assert!(column.values[0].is_nan() && column.values[2].is_nan());
-            assert_eq!(column.values[1], expected);
-        }
     }
 }
