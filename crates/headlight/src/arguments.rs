@@ -8,13 +8,11 @@ use clap::{Arg, Args, value_parser};
 use headlight_analysis::certificate;
 use headlight_experiment::config::{EngineName, ExperimentConfig, MeasureName};
 use headlight_report::Document;
+use headlight_trainer::devices;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
 use headlight_trainer::files::data_file::is_data;
-use headlight_trainer::files::dataset_file::Files;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::standard::{STANDARD, quoted, shell_word};
-use headlight_trainer::{Failure, devices};
+use headlight_trainer::{Destination, Failure, Files, Output, STANDARD, quoted, shell_word};
 use serde_json::Value;
 
 /// The experiment.

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::standard::shown;
+use headlight_trainer::{Destination, Failure, Output, shown};
 
 use crate::printing::{note, tell};
 

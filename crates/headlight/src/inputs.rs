@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgMatches, Command};
 use headlight_input::TEXT_LIMIT;
 use headlight_sweep::config_beside;
-use headlight_trainer::Failure;
 use headlight_trainer::files::access::read_text;
 use headlight_trainer::files::outputs::target;
-use headlight_trainer::standard::{STANDARD, shown};
+use headlight_trainer::{Failure, STANDARD, shown};
 use toml::{Table, Value};
 
 use crate::arguments::is_output;

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use headlight_report::terminal::visible;
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::Output;
+use headlight_trainer::{Failure, Output};
 use serde::Serialize;
 
 /// What a command tells on standard error besides errors.

@@ -6,9 +6,7 @@ use std::time::Instant;
 
 use headlight_report::counted;
 use headlight_sweep::{Plan, Results};
-use headlight_trainer::Failure;
-use headlight_trainer::standard::shown;
-use headlight_trainer::train::signals::Signals;
+use headlight_trainer::{Failure, Signals, shown};
 
 use crate::printing::note;
 use crate::terminal::progress_bar;

@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use headlight_input::toml_message::{TOO_LARGE, is_too_large};
-use headlight_trainer::Failure;
-use headlight_trainer::face::option;
+use headlight_trainer::{Failure, option};
 use serde_json::Value;
 
 /// The key of the fold that a run holds out.

@@ -4,16 +4,12 @@ use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::{ExperimentConfig, toml as changes};
 use headlight_input::TEXT_LIMIT;
-use headlight_trainer::Failure;
-use headlight_trainer::face::option;
 use headlight_trainer::files::access::read_text;
 use headlight_trainer::files::config;
-use headlight_trainer::files::dataset_file::Files;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::notes::{note, note_once};
-use headlight_trainer::standard::shown;
+use headlight_trainer::notes::note_once;
 use headlight_trainer::train::opening::engine_for;
 use headlight_trainer::train::resume::differences;
+use headlight_trainer::{Destination, Failure, Files, Output, note, option, shown};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -11,13 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
-use headlight_trainer::Failure;
-use headlight_trainer::face::option;
-use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::weights;
-use headlight_trainer::notes::note;
-use headlight_trainer::standard::shown;
 use headlight_trainer::train::dump_volume::saved_weights;
+use headlight_trainer::{Destination, Failure, Output, note, option, shown};
 
 use crate::origin::whole;
 use crate::plan::Plan;

@@ -6,19 +6,15 @@ use std::sync::Arc;
 
 use headlight_data::Splits;
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
-use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
-use headlight_trainer::face::option;
 use headlight_trainer::files::config;
 use headlight_trainer::files::data_file::is_data;
-use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::hash::add_splits;
-use headlight_trainer::notes::note;
 use headlight_trainer::train::dataset::{dataset_with, note_losses};
 use headlight_trainer::train::opening::engine_for;
 use headlight_trainer::train::opening::open_device;
-use headlight_trainer::train::session::Session;
 use headlight_trainer::train::test_sets::with_tests;
+use headlight_trainer::{Failure, Files, Session, note, option};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

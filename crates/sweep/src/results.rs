@@ -6,12 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use headlight_input::{Line, Lines};
-use headlight_trainer::Failure;
-use headlight_trainer::face::option;
 use headlight_trainer::files::access::{Log, open};
-use headlight_trainer::notes::note;
-use headlight_trainer::standard::{STANDARD, shown};
-use headlight_trainer::train::signals::Signals;
+use headlight_trainer::{Failure, STANDARD, Signals, note, option, shown};
 
 use crate::origin::{ANOTHER, Extent, Origin, difference};
 use crate::plan::Plan;

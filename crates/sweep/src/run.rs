@@ -8,10 +8,8 @@ use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, evaluation_is_due, train};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, tested};
-use headlight_trainer::Failure;
 use headlight_trainer::files::weights;
-use headlight_trainer::train::session::Session;
-use headlight_trainer::train::signals::Signals;
+use headlight_trainer::{Failure, Session, Signals};
 use sha2::{Digest, Sha256};
 
 use crate::outcome::RunOutcome;

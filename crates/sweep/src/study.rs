@@ -5,12 +5,10 @@ use std::path::Path;
 
 use headlight_input::TEXT_LIMIT;
 use headlight_input::toml_message::{Unknown, line_and_column, plain};
-use headlight_trainer::Failure;
 use headlight_trainer::files::access::read_text;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
-use headlight_trainer::files::dataset_file::Files;
-use headlight_trainer::standard::shown;
+use headlight_trainer::{Failure, Files, shown};
 use serde::Deserialize;
 
 use crate::grid::{Grid, Seeds, product};

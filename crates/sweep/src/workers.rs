@@ -7,8 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use headlight_trainer::Failure;
-use headlight_trainer::train::signals::Signals;
+use headlight_trainer::{Failure, Signals};
 
 /// How many runs a worker may be ahead of the last result that was passed on in order. The results between them wait in memory.
 const AHEAD: usize = 10_000;

@@ -12,14 +12,13 @@ use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Ending;
 use headlight_experiment::{Engine, Error, TrainingState, tested};
 
-use crate::Failure;
 use crate::files::run_files::{CERTIFICATE, PAGE, REPORT, WEIGHTS};
-use crate::notes::note;
 use crate::show::finished_run::FinishedRun;
 use crate::show::page;
 use crate::show::report::reported_samples;
 use crate::train::dumping::{DumpModel, dump, strongest};
 use crate::train::run_writer::{RunWriter, origin};
+use crate::{Failure, note};
 
 /// The inputs of each class in a run's certificate.
 const EXAMPLES: usize = 10;

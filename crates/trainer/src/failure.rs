@@ -8,7 +8,7 @@ use std::path::Path;
 use headlight_data::files::FileError;
 use headlight_experiment::Error;
 
-use crate::standard::shown;
+use crate::shown;
 
 /// The reason why a command ends without its result.
 #[derive(Debug)]

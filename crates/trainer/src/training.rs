@@ -5,21 +5,16 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, train};
 
-use crate::Failure;
 use crate::conclusion::conclude;
-use crate::face::option;
-use crate::files::dataset_file::Files;
-use crate::run::RunDir;
 use crate::run::checkpoint::Checkpoint;
 use crate::run::environment::SourceCommit;
 use crate::show::finished_run::FinishedRun;
 use crate::show::page;
-use crate::standard::shown;
 use crate::train::dataset::check_data_file;
 use crate::train::dump_volume;
 use crate::train::resume;
 use crate::train::run_writer::{Display, RunWriter};
-use crate::train::session::Session;
+use crate::{Failure, Files, RunDir, Session, option, shown};
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {

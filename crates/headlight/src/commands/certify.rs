@@ -7,10 +7,8 @@ use headlight_analysis::certificate::{self, Certificate, SampleEstimate};
 use headlight_architecture::Parameter;
 use headlight_experiment::Error;
 use headlight_report::Document;
-use headlight_trainer::Failure;
 use headlight_trainer::show::certificate::{sampled_section, section};
-use headlight_trainer::standard::shown;
-use headlight_trainer::train::signals::Signals;
+use headlight_trainer::{Failure, Signals, shown};
 use serde::Serialize;
 
 use crate::arguments::{Form, threads, whole};

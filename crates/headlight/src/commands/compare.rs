@@ -7,10 +7,8 @@ use clap::Args;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{METRICS, MetricKind};
 use headlight_report::{Table, number, shorten_apart};
-use headlight_trainer::Failure;
-use headlight_trainer::run::RunDir;
-use headlight_trainer::standard::shown;
 use headlight_trainer::train::resume::differences;
+use headlight_trainer::{Failure, RunDir, shown};
 use serde_json::{Value, json};
 
 use crate::arguments::Form;

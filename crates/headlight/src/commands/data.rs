@@ -7,11 +7,8 @@ use headlight_data::files::{self, DatasetToWrite, Format};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig, SampleShape, Source, Splits, Task, Words};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_report::counted;
-use headlight_trainer::Failure;
-use headlight_trainer::files::dataset_file::Files;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::standard::shell_word;
 use headlight_trainer::train::dataset::{dataset, fit};
+use headlight_trainer::{Destination, Failure, Files, Output, shell_word};
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::printing::tell;

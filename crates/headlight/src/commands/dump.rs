@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use headlight_experiment::config::DumpFormat;
 use headlight_report::counted;
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::samples;
 use headlight_trainer::files::weights;
 use headlight_trainer::run::write_dump;
-use headlight_trainer::standard::shown;
 use headlight_trainer::train::dumping::{DumpModel, DumpSamples, Origin, dump};
 use headlight_trainer::train::opening::open_device;
+use headlight_trainer::{Destination, Failure, Output, shown};
 
 use crate::arguments::{ConfigArguments, DeviceArgument, Force};
 use crate::printing::tell;

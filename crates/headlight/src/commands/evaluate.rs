@@ -13,15 +13,12 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
 use headlight_experiment::metrics::Assessment;
 use headlight_report::counted;
-use headlight_trainer::Failure;
-use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::samples;
-use headlight_trainer::run::RunDir;
 use headlight_trainer::show::assessment::document;
 use headlight_trainer::show::measures::section;
-use headlight_trainer::standard::shown;
 use headlight_trainer::train::dataset;
 use headlight_trainer::train::test_sets::check_samples;
+use headlight_trainer::{Failure, Files, RunDir, shown};
 use serde::Serialize;
 
 use crate::arguments::{DeviceArgument, DocumentArguments};

@@ -5,12 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use headlight_experiment::config::explained;
-use headlight_trainer::Failure;
 use headlight_trainer::files::built_in::{self, CONFIGS};
 use headlight_trainer::files::config;
-use headlight_trainer::files::dataset_file::Files;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::standard::{quoted, shown};
+use headlight_trainer::{Destination, Failure, Files, Output, quoted, shown};
 
 use crate::arguments::{ColumnArguments, Force, data_stem};
 use crate::printing::{note, print};

@@ -1,9 +1,8 @@
 //! `headlight lab`: the page of a config, without a run.
 
 use clap::Args;
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::Destination;
 use headlight_trainer::show::page;
+use headlight_trainer::{Destination, Failure};
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::browser;

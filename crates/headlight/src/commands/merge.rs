@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use headlight_report::counted;
 use headlight_sweep::{MergeResult, merge};
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::{Destination, Failure, Output};
 
 use crate::arguments::Force;
 use crate::printing::{note, tell};

@@ -8,13 +8,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use headlight_report::{Document, Section, Table, counted};
 use headlight_sweep::{ReportChoices, Shard, Study, StudyPart, Summary};
-use headlight_trainer::Failure;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::standard::{STANDARD, quoted, shown};
-use headlight_trainer::train::session::Session;
-use headlight_trainer::train::signals::Signals;
+use headlight_trainer::{Destination, Failure, Output, STANDARD, Session, Signals, quoted, shown};
 use indicatif::HumanDuration;
 
 use crate::arguments::{count, threads};

@@ -5,10 +5,7 @@ use std::path::Path;
 use clap::Args;
 use headlight_report::counted;
 use headlight_sweep::{Folds, Grid, Plan, ReportChoices, Results, Seeds, Shard, Summary};
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::standard::shown;
-use headlight_trainer::train::signals::Signals;
+use headlight_trainer::{Destination, Failure, Output, Signals, shown};
 
 use crate::arguments::{Certify, ComputeArguments, ConfigArguments, count, threads};
 use crate::printing::{note, print};

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use headlight_report::counted;
-use headlight_trainer::Failure;
-use headlight_trainer::run::{Damage, RunDir, Verification};
-use headlight_trainer::standard::shown;
+use headlight_trainer::run::{Damage, Verification};
+use headlight_trainer::{Failure, RunDir, shown};
 use serde_json::json;
 
 use crate::arguments::Form;

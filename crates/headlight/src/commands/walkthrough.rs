@@ -5,10 +5,8 @@ use std::path::Path;
 
 use clap::Args;
 use headlight_report::counted;
-use headlight_trainer::Failure;
 use headlight_trainer::files::access::read_bounded;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::standard::shown;
+use headlight_trainer::{Destination, Failure, Output, shown};
 use headlight_walkthrough::{BUILT_IN, MAX_BYTES, Walkthrough, built_in};
 use serde_json::json;
 

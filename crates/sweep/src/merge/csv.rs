@@ -2,8 +2,7 @@
 
 use std::io;
 
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::Output;
+use headlight_trainer::{Failure, Output};
 use serde_json::Value;
 
 use super::row_reader::{RowPlace, RowReader};

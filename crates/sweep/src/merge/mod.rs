@@ -9,10 +9,7 @@ mod row_reader;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::Output;
-use headlight_trainer::notes::note;
-use headlight_trainer::standard::shown;
+use headlight_trainer::{Failure, Output, note, shown};
 
 use crate::origin::{ANOTHER, Extent, Origin, difference};
 use crate::place::Places;

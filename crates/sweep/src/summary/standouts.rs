@@ -2,7 +2,7 @@
 
 use headlight_experiment::metrics::Metric;
 use headlight_report::{Table, number};
-use headlight_trainer::standard::{quoted, shell_word};
+use headlight_trainer::{quoted, shell_word};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

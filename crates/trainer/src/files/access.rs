@@ -8,8 +8,8 @@ use headlight_input::Lines;
 use serde::Serialize;
 use tempfile::TempPath;
 
-use crate::Failure;
-use crate::standard::{STANDARD, stored_input};
+use crate::standard::stored_input;
+use crate::{Failure, STANDARD};
 
 /// The start of the names of files that are still being written.
 pub(crate) const TEMPORARY: &str = ".unfinished-";

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use headlight_input::TEXT_LIMIT;
 use headlight_input::toml_message::nearest;
 
-use crate::Failure;
-use crate::face::option;
 use crate::files::access::read_text;
 use crate::files::data_file::NAMES;
-use crate::standard::{STANDARD, shown};
+use crate::{Failure, STANDARD, option, shown};
 
 /// The config that a command uses if none is named.
 pub const DEFAULT: &str = "notebook";

@@ -7,12 +7,11 @@ use headlight_data::{ColumnNames, Source};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use serde_json::Value as Json;
 
+use crate::devices;
 use crate::files::built_in;
 use crate::files::data_file;
-use crate::files::dataset_file::{self, Files};
-use crate::notes::note;
-use crate::standard::shown;
-use crate::{Failure, devices};
+use crate::files::dataset_file;
+use crate::{Failure, Files, note, shown};
 use ::toml::Value;
 
 /// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, completes it from its dataset file, and

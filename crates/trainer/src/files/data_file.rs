@@ -6,10 +6,7 @@ use headlight_data::files::{ChosenSamples, FileError, Format, HELD_OUT_PART};
 use headlight_data::{ClsPlace, ColumnNames, Task};
 use serde::Serialize;
 
-use crate::Failure;
-use crate::face::option;
-use crate::files::dataset_file::Files;
-use crate::standard::shown;
+use crate::{Failure, Files, option, shown};
 
 /// The configs of files: of texts, and of other samples.
 const TEXTS: &str = include_str!("../../../../configs/files/texts.toml");

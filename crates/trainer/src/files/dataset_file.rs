@@ -11,10 +11,10 @@ use headlight_data::{ColumnNames, share_of};
 use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
-use crate::Failure;
 use crate::files::access::open;
 use crate::notes::note_once;
-use crate::standard::{shown, temporary};
+use crate::standard::temporary;
+use crate::{Failure, shown};
 
 /// Dataset files, each of which is read once.
 #[derive(Debug, Default)]

@@ -6,10 +6,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf, absolute};
 
-use crate::Failure;
 use crate::files::access::{write_atomically, write_new};
 use crate::files::run_files::is_in_run;
-use crate::standard::{STANDARD, shown, temporary};
+use crate::standard::temporary;
+use crate::{Failure, STANDARD, shown};
 
 /// Where a user wants a file to be written. Arguments have this type, so that the description of the command line
 /// tells outputs from inputs.

@@ -11,11 +11,8 @@ use headlight_data::{ColumnNames, Dataset, DatasetConfig, LabelRule, Source};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
-use crate::Failure;
 use crate::files::access::open;
-use crate::files::dataset_file::Files;
-use crate::notes::note;
-use crate::standard::{STANDARD, shown};
+use crate::{Failure, Files, STANDARD, note, shown};
 
 /// How much of standard input is read to find its format, in bytes.
 const START: u64 = 1 << 16;

@@ -8,10 +8,8 @@ use headlight_experiment::best::best_evaluation;
 use headlight_experiment::config::ExperimentConfig;
 
 use super::RunDir;
-use crate::Failure;
 use crate::files::run_files::{ATTENTION, BEST, BEST_DUMP, WEIGHTS};
-use crate::notes::note;
-use crate::standard::shown;
+use crate::{Failure, note, shown};
 
 /// A model of a run, with its weights in a file of the run directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

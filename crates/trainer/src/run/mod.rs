@@ -13,11 +13,9 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Failure;
-use crate::face::option;
 use crate::files::access::TEMPORARY;
 use crate::files::run_files::{CONFIG, LOCK, MANIFEST, is_in_run};
-use crate::standard::{STANDARD, quoted, shown};
+use crate::{Failure, STANDARD, option, quoted, shown};
 
 pub use kept::KeptModel;
 pub use verify::{Damage, Verification};

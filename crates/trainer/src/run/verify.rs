@@ -9,13 +9,12 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{RunDir, paths_in};
-use crate::Failure;
 use crate::files::access::read_text;
 use crate::files::hash::file_sha256;
 use crate::files::run_files::{
     CONFIG, ENVIRONMENT, FILES, MANIFEST, REPORT, Written, is_in_folder_of_run,
 };
-use crate::standard::shown;
+use crate::{Failure, shown};
 
 /// The largest manifest that is read, in bytes: 350,000 dumps.
 const MANIFEST_LIMIT: u64 = 32 << 20;

@@ -3,11 +3,10 @@
 use headlight_page::Evidence;
 use serde_json::Value;
 
-use crate::Failure;
 use crate::files::hash::file_sha256;
 use crate::files::run_files::{BEST, CONFIG, ENVIRONMENT, WEIGHTS};
-use crate::run::RunDir;
 use crate::show::certificate;
+use crate::{Failure, RunDir};
 
 /// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
 pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {

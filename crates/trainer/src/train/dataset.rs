@@ -5,11 +5,9 @@ use headlight_data::{Source, Splits};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_schema::InvalidValue;
 
-use crate::Failure;
-use crate::files::dataset_file::Files;
 use crate::files::samples::sides_of_padding;
-use crate::notes::{note, note_once};
-use crate::standard::shown;
+use crate::notes::note_once;
+use crate::{Failure, Files, note, shown};
 
 /// Reads or generates the dataset of a config, without its test sets.
 ///

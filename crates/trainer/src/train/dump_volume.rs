@@ -8,12 +8,9 @@ use headlight_experiment::train::{Progress, evaluation_is_due};
 use headlight_experiment::{Experiment, fused};
 use headlight_report::counted;
 
-use crate::Failure;
-use crate::face::option;
-use crate::notes::note;
-use crate::run::RunDir;
 use crate::train::dumping::is_masked;
 use crate::train::run_writer::dump_is_due;
+use crate::{Failure, RunDir, note, option};
 
 /// The most bytes of dumps that a run writes by default.
 const DEFAULT_BYTES: f64 = 20e6;

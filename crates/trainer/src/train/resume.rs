@@ -8,15 +8,11 @@ use headlight_experiment::config::toml::default_of;
 use headlight_experiment::config::{ExperimentConfig, Schedule};
 use serde_json::Value;
 
-use crate::Failure;
-use crate::face::option;
 use crate::files::config;
 use crate::files::hash::inputs_sha256;
 use crate::files::run_files::{LOSS_LOG, METRICS};
-use crate::run::RunDir;
 use crate::run::checkpoint::Checkpoint;
-use crate::standard::shown;
-use crate::train::session::Session;
+use crate::{Failure, RunDir, Session, option, shown};
 
 /// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so
 /// far, and a file may have moved, since its contents are compared.

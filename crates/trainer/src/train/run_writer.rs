@@ -12,18 +12,16 @@ use headlight_experiment::{Engine, Experiment, tested};
 
 use serde_json::Value;
 
-use crate::Failure;
 use crate::files::access::Log;
 use crate::files::config;
 use crate::files::hash::inputs_sha256;
 use crate::files::run_files::{
     BEST, BEST_DUMP, ENVIRONMENT, LOSS_LOG, METRICS, STATE, STEP_WEIGHTS,
 };
-use crate::run::RunDir;
 use crate::run::checkpoint::{Checkpoint, Counters};
 use crate::run::environment::{Environment, SourceCommit};
 use crate::train::dumping::{DumpModel, Origin, dump};
-use crate::train::session::Session;
+use crate::{Failure, RunDir, Session};
 
 /// Shows the progress of a run.
 pub trait Display {

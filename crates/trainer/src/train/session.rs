@@ -7,15 +7,13 @@ use headlight_data::{Dataset, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Replay};
 
-use crate::Failure;
 use crate::devices::OpenDevice;
-use crate::files::dataset_file::Files;
-use crate::notes::note;
 use crate::train::dataset::dataset_with;
 use crate::train::doubts::doubts;
 use crate::train::dumping;
 use crate::train::opening::{engine_for, open_device};
 use crate::train::test_sets::with_tests;
+use crate::{Failure, Files, note};
 
 /// An experiment and the device of its config.
 #[derive(Debug)]

@@ -7,13 +7,11 @@ use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_schema::InvalidValue;
 
-use crate::Failure;
 use crate::files::hash::inputs_sha256;
 use crate::files::samples;
-use crate::run::RunDir;
 use crate::run::checkpoint::Checkpoint;
-use crate::standard::shown;
 use crate::train::dataset::{check_data_file, dataset};
+use crate::{Failure, RunDir, shown};
 
 /// Training and held-out samples, with those of the config's test sets.
 ///

@@ -9,11 +9,9 @@ use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
 use headlight_input::toml_message::nearest;
 use headlight_report::counted;
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::standard::shown;
 use headlight_trainer::train::dataset;
 use headlight_trainer::train::test_sets::check_samples;
+use headlight_trainer::{Destination, Failure, Output, shown};
 
 use table::{Contexts, quoted};
 

@@ -11,12 +11,9 @@ use clap::Args;
 use headlight_architecture::Keys;
 use headlight_dump::AttentionDump;
 use headlight_report::{ColourRange, Heatmap, Quantity, counted, wrap};
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::run_files::step_of;
-use headlight_trainer::run::RunDir;
 use headlight_trainer::show::page::{no_dumps, read_dump};
-use headlight_trainer::standard::shown;
+use headlight_trainer::{Destination, Failure, Output, RunDir, shown};
 
 use crate::arguments::{Force, index};
 use crate::printing::{note, print, print_beside};

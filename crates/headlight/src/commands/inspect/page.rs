@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use headlight_trainer::Failure;
 use headlight_trainer::files::run_files::PAGE;
-use headlight_trainer::run::RunDir;
 use headlight_trainer::show::page::{self, PageSource};
-use headlight_trainer::standard::shown;
+use headlight_trainer::{Failure, RunDir, shown};
 
 use crate::browser;
 use crate::printing::print;

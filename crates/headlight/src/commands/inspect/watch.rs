@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use headlight_trainer::Failure;
 use headlight_trainer::files::run_files::step_of;
-use headlight_trainer::run::RunDir;
+use headlight_trainer::{Failure, RunDir};
 
 /// The time between two looks at the run directory.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use headlight_data::DatasetConfig;
 use headlight_data::files::{SampleTable, write_header};
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::Output;
 use headlight_trainer::files::samples::{self, SampleFile};
+use headlight_trainer::{Failure, Output};
 use serde::Serializer;
 use serde_json::Value;
 

@@ -9,11 +9,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use headlight_data::Task;
-use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::samples;
 use headlight_trainer::show::explanation;
-use headlight_trainer::standard::{STANDARD, shown};
+use headlight_trainer::{Destination, Failure, Output, STANDARD, shown};
 use serde_json::json;
 
 use crate::arguments::{DeviceArgument, Force, Form};

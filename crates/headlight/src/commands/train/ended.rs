@@ -6,10 +6,9 @@ use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
 use headlight_report::{ColourMode, Heatmap, Quantity};
-use headlight_trainer::Failure;
 use headlight_trainer::files::run_files::{PAGE, REPORT};
-use headlight_trainer::run::RunDir;
 use headlight_trainer::show::report::{WHOLE_MATRIX, outcome_text};
+use headlight_trainer::{Failure, RunDir};
 use serde_json::json;
 
 use crate::commands::inspect::ALL_VALUES;

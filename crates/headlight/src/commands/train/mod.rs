@@ -10,18 +10,13 @@ use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Experiment, shares_steps, threads_that_pay};
 use headlight_report::counted;
-use headlight_trainer::Failure;
 use headlight_trainer::files::config;
-use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::run_files::{CONFIG, PAGE};
-use headlight_trainer::run::RunDir;
 use headlight_trainer::run::environment::SourceCommit;
 use headlight_trainer::show::finished_run::FinishedRun;
-use headlight_trainer::standard::{STANDARD, quoted, shown};
 use headlight_trainer::train::opening::{engine_for, unsupported_by_fused};
-use headlight_trainer::train::session::Session;
-use headlight_trainer::train::signals::Signals;
 use headlight_trainer::training::Training;
+use headlight_trainer::{Failure, Files, RunDir, STANDARD, Session, Signals, quoted, shown};
 
 use ended::{Ended, pictures};
 

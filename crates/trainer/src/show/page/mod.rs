@@ -15,13 +15,11 @@ use headlight_input::FILE_LIMIT;
 use headlight_page::{LossPoint, Page, PageRun, PageTraining};
 use serde::Deserialize;
 
-use crate::Failure;
 use crate::files::access::open;
 use crate::files::run_files::{METRICS, PAGE, step_of};
-use crate::run::RunDir;
 use crate::show::evidence::evidence;
 use crate::show::report::outcome_text;
-use crate::standard::shown;
+use crate::{Failure, RunDir, shown};
 
 use again::{again, outcome};
 pub use lab::lab;

@@ -13,13 +13,11 @@ use headlight_data::{LabelRule, Source, Task};
 use headlight_experiment::Experiment;
 use headlight_report::{Screen, ScreenPart};
 
-use crate::Failure;
 use crate::files::run_files::{PAGE, REPORT};
-use crate::run::RunDir;
 use crate::show::certificate;
 use crate::show::finished_run::FinishedRun;
 use crate::show::report::{data_title, f1_of, quoted_answer, test_lines};
-use crate::standard::{quoted, shell_word, shown};
+use crate::{Failure, RunDir, quoted, shell_word, shown};
 
 use model::UsedModel;
 
