@@ -8,13 +8,12 @@ export type Request<O extends keyof Answers> = { operation: O } & Record<string,
 
 // A message is the length of its JSON, the JSON, whose length is a multiple of four, and float32 numbers (`message.rs`).
 export class Lab {
-  module: WebAssembly.Module;
-  exports: Exports;
+  exports = this.instance.exports as Exports;
 
-  constructor(module: WebAssembly.Module, instance: WebAssembly.Instance) {
-    this.module = module;
-    this.exports = instance.exports as Exports;
-  }
+  constructor(
+    readonly module: WebAssembly.Module,
+    readonly instance: WebAssembly.Instance,
+  ) {}
 
   static async of(module: WebAssembly.Module) {
     return new Lab(module, await WebAssembly.instantiate(module));

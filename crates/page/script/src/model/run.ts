@@ -16,38 +16,40 @@ export const userSampleKey = (tokens: number[], typed: string[] = []) =>
 export const isUserSample = (key: string) => key.startsWith(OWN);
 
 export class Run {
-  asked: number | undefined;
   /** How texts become tokens, if samples are texts. */
-  words: Words | null;
+  words: Words | null = this.facts.config?.data.words ?? null;
   /** The columns of a table of values, each of which stands with its column's name. */
-  features: string[] | undefined;
-  facts: Facts;
-  source: Source;
-  /** The token that fills a sample up. */
-  padding: number | undefined;
-  positions: number;
-  /** The position of [CLS]; -1 if samples have none. */
-  cls: number;
-  /** The readout position; if the class is read from the mean of all, the position whose attention is shown. */
-  readout: number;
-  /** What sentences call that position. */
-  readoutName: string;
-  /** Whether the class is read from the mean over all positions that are not padding. */
-  readsMean: boolean;
+  features: string[] | undefined = this.facts.config?.data.features;
   /** The config of the model; without any keys where it is not known. */
-  model: Config;
+  model: Config = this.facts.model ?? {};
+  /** The token that fills a sample up. */
+  padding: number | undefined = (this.asksEach ? this.model : this.facts.config?.model)?.attention?.padding_token;
+  positions = this.facts.positions;
+  #read = readoutOf(this.asked === undefined ? this.facts : { ...this.facts, read: this.asked });
+  /** The position of [CLS]; -1 if samples have none. */
+  cls = this.#read.cls;
+  /** The readout position; if the class is read from the mean of all, the position whose attention is shown. */
+  readout = this.#read.readout;
+  /** What sentences call that position. */
+  readoutName = this.#read.readoutName;
+  /** Whether the class is read from the mean over all positions that are not padding. */
+  readsMean = this.#read.readsMean;
   /** The smallest token that a reader may type, and how many of them a sample has. */
-  firstToken: number;
-  tokenCount: number;
+  firstToken = this.cls < 0 ? 0 : 1;
+  tokenCount = this.positions - this.firstToken;
   /** Whether each row of weights sums to 1. */
-  isShare: boolean;
-  classCount: number;
-  name: string;
-  samples: Sample[];
+  isShare = (this.model.attention?.rate ?? 1) === 1 && this.model.attention?.softmax !== false;
+  classCount = this.facts.logits === 1 ? 2 : this.facts.logits;
+  samples = this.facts.samples.map((sample, index) =>
+    this.#asked({ ...sample, index, key: String(sample.number ?? index) }),
+  );
   /** The time of each step; that of a dump without one is its place. */
-  times: number[];
+  times = this.facts.steps.map((step, at) => step ?? at);
   /** The names of all samples of a class, in the address too. */
-  groups: Record<string, number>;
+  groups: Record<string, number> =
+    this.classCount > 2
+      ? Object.fromEntries(range(this.classCount).map((label) => [`class ${label}`, label]))
+      : { positives: 1, negatives: 0 };
 
   #curves = new Map();
   #mostKeys: number | undefined;
@@ -58,35 +60,14 @@ export class Run {
   #asking = new Map<number, Run>();
 
   /** @param asked the position whose answers are meant, of a model that answers at each */
-  constructor(facts: Facts, source: Source, name?: string, asked?: number) {
-    this.asked = asked;
-    this.words = facts.config?.data.words ?? null;
-    this.features = facts.config?.data.features;
+  constructor(
+    public facts: Facts,
+    readonly source: Source,
+    readonly name = facts.seed === null ? facts.name : `${facts.name} (seed ${facts.seed})`,
+    readonly asked?: number,
+  ) {
     // A recording names the tokens of its samples alone; a reader may type others.
-    this.facts = this.words && !("2" in facts.token_strings) ? { ...facts, token_strings: textsOf(this.words) } : facts;
-    this.source = source;
-    this.padding = (this.asksEach ? facts.model : facts.config?.model)?.attention?.padding_token;
-    const { positions, logits } = facts;
-    this.positions = positions;
-    const { cls, readout, readoutName, readsMean } = readoutOf(asked === undefined ? facts : { ...facts, read: asked });
-    this.cls = cls;
-    this.readout = readout;
-    this.readoutName = readoutName;
-    this.readsMean = readsMean;
-    this.model = facts.model ?? {};
-    this.firstToken = this.cls < 0 ? 0 : 1;
-    this.tokenCount = positions - this.firstToken;
-    this.isShare = (this.model.attention?.rate ?? 1) === 1 && this.model.attention?.softmax !== false;
-    this.classCount = logits === 1 ? 2 : logits;
-    this.name = name ?? (facts.seed === null ? facts.name : `${facts.name} (seed ${facts.seed})`);
-    this.samples = facts.samples.map((sample, index) =>
-      this.#asked({ ...sample, index, key: String(sample.number ?? index) }),
-    );
-    this.times = facts.steps.map((step, at) => step ?? at);
-    this.groups =
-      this.classCount > 2
-        ? Object.fromEntries(range(this.classCount).map((label) => [`class ${label}`, label]))
-        : { positives: 1, negatives: 0 };
+    if (this.words && !("2" in facts.token_strings)) this.facts = { ...facts, token_strings: textsOf(this.words) };
   }
 
   /** Whether the page computes the run's numbers itself. */
@@ -436,15 +417,14 @@ export class Run {
     return (this.#mostKeys ??= Math.max(1, ...this.samples.flatMap(counts)));
   }
 
-  /** The matrix of one head, of a sample or the mean over a class. `[query, key]` */
-  matrix(key: string, at: number, layer: number, head: number, show: Show) {
+  /** The first positions of the matrix of one head, of a sample or the mean over a class. `[query, key]` */
+  matrix(key: string, at: number, layer: number, head: number, show: Show, count = this.positions) {
     const members = this.members(key);
-    const cells = new Float64Array(this.positions ** 2);
+    const cells = new Float64Array(count ** 2);
     for (const sample of members) {
-      for (let query = 0; query < this.positions; query++) {
+      for (let query = 0; query < count; query++) {
         const row = this.source.row(show, at, sample, layer, head, query);
-        for (let column = 0; column < row.length; column++)
-          cells[query * this.positions + column] += row[column] / members.length;
+        for (let column = 0; column < count; column++) cells[query * count + column] += row[column] / members.length;
       }
     }
     return cells;

@@ -28,15 +28,14 @@ interface Trained {
 type Watched = { floats: Float32Array; size: number; starts: Record<string, number>; index: number };
 
 export class Live implements Source {
-  isChanged: boolean;
-  config: Config;
-  shape: { heads: number; layers: number; positions: number };
-  logits: number;
-  answers: number;
-  weightCount: number;
-  starts: Record<string, number>;
-
   kind = "live" as const;
+  isChanged = Object.keys(this.changes).length > 0;
+  config = changedConfig(this.trained.config, this.changes);
+  shape = shapeOf(this.trained.config);
+  logits = logitsOf(this.config);
+  answers = this.config.data.task ? this.shape.positions : 1;
+  weightCount = this.trained.row[0][1];
+  starts = startsOf(this.trained.row);
   /** Counts curves that arrived; who reads it is shown again then. */
   arrived = signal(0);
   /** Rows of all steps of samples that were not watched while training; null while they are computed, false if they cannot be. */
@@ -54,17 +53,7 @@ export class Live implements Source {
     readonly samples: number,
     readonly changes: Interventions = {},
     readonly find: (key: string) => Sample | null = () => null,
-  ) {
-    this.isChanged = Object.keys(changes).length > 0;
-    this.config = changedConfig(trained.config, changes);
-    const { model, data } = trained.config;
-    const positions = data.seq_len + (data.cls === "none" ? 0 : 1);
-    this.shape = { heads: model.n_heads, layers: model.n_layers, positions };
-    this.logits = logitsOf(trained.config);
-    this.answers = data.task ? positions : 1;
-    this.weightCount = trained.row[0][1];
-    this.starts = startsOf(trained.row);
-  }
+  ) {}
 
   /** The weights of a step. */
   weightsAt(at: number) {
@@ -227,6 +216,12 @@ export class Live implements Source {
     return new Live(this.trained, this.samples, changes, find);
   }
 }
+
+const shapeOf = ({ model, data }: Config) => ({
+  heads: model.n_heads as number,
+  layers: model.n_layers as number,
+  positions: data.seq_len + (data.cls === "none" ? 0 : 1),
+});
 
 /** Where the parts of a row begin. */
 function startsOf(row: Row): Record<string, number> {

@@ -5,43 +5,32 @@ import type { Arrays, Facts, Sample, Show, Source } from "../model/types";
 
 const UNITS = 10000;
 
-type Units = Float64Array | Int32Array;
-
 // Axes of scores, corrections, logits and probabilities:
 // [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, answer, logit, step] twice
 export class Recorded implements Source {
-  cells: number;
-  scores: Units;
-  corrections: Units;
-  answers: number;
-  logits: Units;
-  probabilities: Units;
-
   kind = "recorded" as const;
-  mask: Uint8Array | null = null;
-  steps = new Map<number, Arrays>();
+  #samples = this.facts.samples.length;
+  #steps = this.facts.steps.length;
+  #cells = this.#samples * this.facts.layers * this.facts.heads * this.facts.positions ** 2;
+  #answers = this.facts.task ? this.facts.positions : 1;
+  #outputs = this.#samples * this.#answers * this.facts.logits;
+  // What follows is read in this order.
+  scores = this.reader.overTime(this.#cells, this.#steps);
+  corrections = this.reader.planes(this.#cells * this.#steps);
+  logits = this.reader.overTime(this.#outputs, this.#steps);
+  probabilities = this.reader.overTime(this.#outputs, this.#steps);
+  mask = this.facts.masked ? this.reader.take(this.#samples * this.facts.positions ** 2) : null;
+  vectors = new Map(
+    this.facts.vectors.map((step) => [
+      step,
+      this.facts.vector_arrays.map(([name, count]) => [name, this.reader.floats(count)] as const),
+    ]),
+  );
 
   constructor(
     readonly facts: Facts,
-    reader: Reader,
-  ) {
-    const samples = facts.samples.length;
-    this.cells = samples * facts.layers * facts.heads * facts.positions ** 2;
-    const steps = facts.steps.length;
-    this.scores = reader.overTime(this.cells, steps);
-    this.corrections = reader.planes(this.cells * steps);
-    this.answers = facts.task ? facts.positions : 1;
-    const logits = samples * this.answers * facts.logits;
-    this.logits = reader.overTime(logits, steps);
-    this.probabilities = reader.overTime(logits, steps);
-    if (facts.masked) this.mask = reader.take(samples * facts.positions ** 2);
-    for (const step of facts.vectors) {
-      this.steps.set(
-        step,
-        Object.fromEntries(facts.vector_arrays.map(([name, count]) => [name, reader.floats(count)])),
-      );
-    }
-  }
+    readonly reader: Reader,
+  ) {}
 
   #start(sample: Sample, layer: number, head: number, query: number) {
     const { layers, heads, positions } = this.facts;
@@ -50,36 +39,33 @@ export class Recorded implements Source {
 
   // Pictures of many heads are made of very many rows, which loops make fastest.
   row(name: Show, at: number, sample: Sample, layer: number, head: number, query: number): Float64Array {
-    const {
-      positions,
-      steps: { length },
-    } = this.facts;
+    const { positions } = this.facts;
     const start = this.#start(sample, layer, head, query);
     const row = new Float64Array(positions);
-    for (let key = 0; key < positions; key++) row[key] = this.scores[(start + key) * length + at];
+    for (let key = 0; key < positions; key++) row[key] = this.scores[(start + key) * this.#steps + at];
     if (name === "scores") {
       for (let key = 0; key < positions; key++) row[key] /= UNITS;
       return row;
     }
     const shares = softmax(row, (key) => this.allows(sample, query, key), UNITS);
-    const corrections = at * this.cells + start;
+    const corrections = at * this.#cells + start;
     for (let key = 0; key < positions; key++)
       shares[key] = (Math.floor(shares[key] * UNITS + 0.5) + this.corrections[corrections + key]) / UNITS;
     return shares;
   }
 
   results(name: "logits" | "probabilities", at: number, sample: Sample): number[] {
-    const { logits, steps } = this.facts;
-    const start = (Number(sample.index) * this.answers + (sample.asked ?? 0)) * logits;
-    return range(logits).map((logit) => this[name][(start + logit) * steps.length + at] / UNITS);
+    const { logits } = this.facts;
+    const start = (Number(sample.index) * this.#answers + (sample.asked ?? 0)) * logits;
+    return range(logits).map((logit) => this[name][(start + logit) * this.#steps + at] / UNITS);
   }
 
   arrays(at: number, { index }: Sample): Arrays | null {
-    const all = this.steps.get(at);
+    const all = this.vectors.get(at);
     if (!all || index === null) return null;
     return Object.fromEntries(
-      Object.entries(all).map(([name, values]) => {
-        const size = values.length / this.facts.samples.length;
+      all.map(([name, values]) => {
+        const size = values.length / this.#samples;
         return [name, values.subarray(index * size, (index + 1) * size)];
       }),
     );
@@ -97,15 +83,10 @@ export class Recorded implements Source {
 
 /** Reads the packed numbers one after the other. */
 export class Reader {
-  buffer: ArrayBuffer;
-  bytes: Uint8Array<ArrayBuffer>;
-  at: number;
+  bytes = new Uint8Array(this.buffer);
+  at = 0;
 
-  constructor(buffer: ArrayBuffer) {
-    this.buffer = buffer;
-    this.bytes = new Uint8Array(buffer);
-    this.at = 0;
-  }
+  constructor(readonly buffer: ArrayBuffer) {}
 
   take(count: number) {
     return this.bytes.subarray(this.at, (this.at += count));

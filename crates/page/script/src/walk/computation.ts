@@ -82,33 +82,19 @@ function partsOf(model: Config) {
 }
 
 export class Computation {
-  facts: Facts;
-  layer: number;
-  head: number;
-  query: number;
-  positions: number[];
-  block: string;
+  facts = this.way.facts;
+  layer = this.way.layer;
+  head = this.way.head;
+  query = this.way.query;
+  positions = range(this.facts.positions);
+  block = `blocks.${this.layer}`;
   /** Whether the model's weights are at hand: a recording has none. */
-  hasWeights: boolean;
-  factor: number;
-  isLast: boolean;
-  parts: ReturnType<typeof partsOf>;
-  read: ReturnType<typeof readoutOf>;
+  hasWeights = this.way.parameter("token_embedding") !== null;
+  factor = this.facts.factor / (this.way.changes.temperature ?? 1);
+  parts = partsOf(this.facts.model ?? {});
+  read = readoutOf(this.facts);
 
-  constructor(readonly way: Way) {
-    const { facts, layer, head, query } = way;
-    this.facts = facts;
-    this.layer = layer;
-    this.head = head;
-    this.query = query;
-    this.positions = range(facts.positions);
-    this.block = `blocks.${layer}`;
-    this.hasWeights = way.parameter("token_embedding") !== null;
-    this.factor = facts.factor / (way.changes.temperature ?? 1);
-    this.isLast = layer === facts.layers - 1;
-    this.parts = partsOf(facts.model ?? {});
-    this.read = readoutOf(facts);
-  }
+  constructor(readonly way: Way) {}
 
   // The engine's numbers.
 

@@ -19,9 +19,6 @@ const UPDATE_MS = 80;
 
 /** The seeds of a config. */
 export class Swarm {
-  config: Config;
-  data: Data | undefined;
-
   /** The seeds that did not fail, in the order in which they arrived. */
   seeds = signal<Seed[]>([]);
   failed = signal<Seed[]>([]);
@@ -41,10 +38,10 @@ export class Swarm {
   /** Uniform attention on them. */
   uniform = NaN;
 
-  constructor(config: Config, data?: Data) {
-    this.config = config;
-    this.data = data;
-  }
+  constructor(
+    readonly config: Config,
+    readonly data?: Data,
+  ) {}
 
   get count() {
     return this.seeds.value.length + this.failed.value.length;
