@@ -31,8 +31,6 @@ export interface MatrixPanel {
   positions: number;
   /** `[query, key]` */
   cells: Float64Array;
-  /** Uniform attention in each cell, if it is not that of the whole matrix. */
-  uniform?: Float64Array;
   /** 1 where a query may not look at a key */
   forbidden: Uint8Array | null;
   tokens: string[];
@@ -69,14 +67,13 @@ const MAX_KEPT = 64;
 
 const masks = new WeakMap<Run, Map<string, Uint8Array | null>>();
 
-/** 1 where no sample of the key allows the query to look. Null if all is allowed. */
-const forbiddenOf = (place: MatrixPlace) =>
-  cachedOf(masks, place.run, MAX_KEPT, place.sample, () => {
+/** Of the first positions, 1 where no sample of the key allows the query to look. Null if all is allowed. */
+const forbiddenOf = (place: MatrixPlace, count: number) =>
+  cachedOf(masks, place.run, MAX_KEPT, `${place.sample},${count}`, () => {
     const { run, sample, changes } = place;
-    const { positions } = run;
     const members = run.members(sample);
-    const cells = Uint8Array.from({ length: positions ** 2 }, (_, cell) => {
-      const [query, key] = [Math.floor(cell / positions), cell % positions];
+    const cells = Uint8Array.from({ length: count ** 2 }, (_, cell) => {
+      const [query, key] = [Math.floor(cell / count), cell % count];
       return Number(changes.keys?.includes(key) || !members.some((member) => run.allows(member, query, key)));
     });
     return cells.includes(1) ? cells : null;
@@ -84,91 +81,37 @@ const forbiddenOf = (place: MatrixPlace) =>
 
 const uniforms = new WeakMap<Run, Map<string, Float64Array>>();
 
-/** Uniform attention in each cell, of a sample or the mean over a class. `[query, key]` */
-const uniformOf = (place: MatrixPlace) =>
-  cachedOf(uniforms, place.run, MAX_KEPT, place.sample, () => {
+/** Uniform attention in each cell of the first positions, of a sample or the mean over a class. `[query, key]` */
+const uniformOf = (place: MatrixPlace, count: number) =>
+  cachedOf(uniforms, place.run, MAX_KEPT, `${place.sample},${count}`, () => {
     const { run, sample } = place;
-    const cells = new Float64Array(run.positions ** 2);
-    for (let query = 0; query < run.positions; query++) {
+    const cells = new Float64Array(count ** 2);
+    for (let query = 0; query < count; query++) {
       const rows = run
         .members(sample)
         .map((member) => run.keys(member, query))
         .filter((keys) => keys.length);
       for (const keys of rows)
-        for (const key of keys) cells[query * run.positions + key] += 1 / keys.length / rows.length;
+        for (const key of keys) if (key < count) cells[query * count + key] += 1 / keys.length / rows.length;
     }
     return cells;
   });
 
 /** The numbers of a matrix, and what its colours need. */
-export type Cells = Pick<MatrixPanel, "id" | "place" | "show" | "cells" | "forbidden" | "uniform">;
+export type Cells = Pick<MatrixPanel, "id" | "place" | "show" | "cells" | "forbidden">;
 
 /** What the colours of a matrix stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. */
-export function shades({ cells, place, uniform }: Cells, scale: Scale | undefined) {
+export function shades({ cells, place }: Cells, scale: Scale | undefined) {
   if (!scale?.log) return cells;
-  const even = uniform ?? uniformOf(place);
+  const even = uniformOf(place, Math.sqrt(cells.length));
   return cells.map((value, cell) => value / even[cell]);
 }
 
-/** The first rows and columns of a matrix. */
-function cornerOf<T extends Float64Array | Uint8Array>(cells: T, side: number, count: number): T {
-  return cells.filter((_, cell) => cell % side < count && cell < count * side) as T;
-}
-
-/** @param count the positions to show */
-function cellsOf(id: MatrixPanel["id"], place: MatrixPlace, count: number): Cells {
+/** @param count the positions to show: without what is padding */
+export function cellsOf(id: MatrixPanel["id"], place: MatrixPlace, count = place.run.length(place.sample)): Cells {
   const { run, sample, at, layer, head, show } = place;
-  const [cells, forbidden] = [run.matrix(sample, at, layer, head, show), forbiddenOf(place)];
-  if (count === run.positions) return { id, place, show, cells, forbidden };
-  return {
-    id,
-    place,
-    show,
-    cells: cornerOf(cells, run.positions, count),
-    forbidden: forbidden && cornerOf(forbidden, run.positions, count),
-    uniform: cornerOf(uniformOf(place), run.positions, count),
-  };
-}
-
-/** A matrix with at most `size` rows and columns, for a small picture: of more positions, evenly spread queries, and means over neighbouring keys that are not forbidden. */
-export function miniatureOf(place: MatrixPlace, size: number): Cells {
-  const { run, sample, at, layer, head, show } = place;
-  const { positions } = run;
-  const count = run.length(sample);
-  if (count <= size) return cellsOf("now", place, count);
-  const [all, even] = [forbiddenOf(place), uniformOf(place)];
-  const members = run.members(sample);
-  const [cells, uniform, counts] = [
-    new Float64Array(size ** 2),
-    new Float64Array(size ** 2),
-    new Float64Array(size ** 2),
-  ];
-  for (let row = 0; row < size; row++) {
-    const query = Math.floor(((row + 0.5) * count) / size);
-    for (const member of members) {
-      const weights = run.source.row(show, at, member, layer, head, query);
-      for (let key = 0; key < count; key++) {
-        if (all?.[query * positions + key]) continue;
-        const cell = row * size + Math.floor((key * size) / count);
-        cells[cell] += weights[key];
-        uniform[cell] += even[query * positions + key];
-        counts[cell]++;
-      }
-    }
-  }
-  for (let cell = 0; cell < cells.length; cell++) {
-    if (!counts[cell]) continue;
-    cells[cell] /= counts[cell];
-    uniform[cell] /= counts[cell];
-  }
-  return {
-    id: "now",
-    place,
-    show,
-    cells,
-    uniform,
-    forbidden: all && Uint8Array.from(counts, (count) => Number(count === 0)),
-  };
+  const cells = run.matrix(sample, at, layer, head, show, count);
+  return { id, place, show, cells, forbidden: forbiddenOf(place, count) };
 }
 
 /** @param count the positions to show: without what is padding */

@@ -18,13 +18,26 @@ function shadesOf(diverging: boolean) {
   return found;
 }
 
-/**
- * Forbidden cells stay clear: the style of the canvas hatches what is behind them.
- */
-export function paint(canvas: HTMLCanvasElement, cells: Float64Array, forbidden: Uint8Array | null, scale: Scale) {
-  const side = Math.sqrt(cells.length);
+/** Forbidden cells stay clear: the style of the canvas hatches what is behind them. @param most of more cells on a side than these pixels, a pixel is a mean */
+export function paint(
+  canvas: HTMLCanvasElement | OffscreenCanvas,
+  cells: Float64Array,
+  forbidden: Uint8Array | null,
+  scale: Scale,
+  most = Infinity,
+) {
+  const cellsOnSide = Math.sqrt(cells.length);
+  const side = Math.min(cellsOnSide, most);
   if (canvas.width !== side || canvas.height !== side) canvas.width = canvas.height = side;
   const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+  if (cellsOnSide > side) {
+    const whole = new OffscreenCanvas(cellsOnSide, cellsOnSide);
+    paint(whole, cells, forbidden, scale);
+    context.clearRect(0, 0, side, side);
+    context.imageSmoothingQuality = "high";
+    context.drawImage(whole, 0, 0, side, side);
+    return;
+  }
   const picture = context.createImageData(side, side);
   const colour = shadesOf(scale.diverging);
   for (let cell = 0; cell < cells.length; cell++) {

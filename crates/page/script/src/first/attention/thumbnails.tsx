@@ -6,7 +6,7 @@ import { fixed, range } from "../../model/numbers";
 import { change } from "../../state/view";
 import { current10Hz } from "../../state/current";
 import { hasModifier } from "../../draw/dom";
-import { miniatureOf, shades, type MatrixPlace } from "../../draw/matrices";
+import { cellsOf, shades, type MatrixPlace } from "../../draw/matrices";
 import { paint } from "../../draw/paint";
 import { sharedScale } from "../../draw/scale";
 import { placesText, weightsOf } from "../../model/sentence";
@@ -23,10 +23,10 @@ const MAX_PIXELS = 32;
 
 function paintHead(canvas: HTMLCanvasElement, place: MatrixPlace, colourRange: Range) {
   const [layer, head] = [Number(canvas.dataset.layer), Number(canvas.dataset.head)];
-  const cells = miniatureOf({ ...place, layer, head }, MAX_PIXELS);
+  const cells = cellsOf("now", { ...place, layer, head });
   // Ranges of scores differ between heads.
   const scale = sharedScale([cells], place.show === "scores" ? "own" : colourRange);
-  paint(canvas, shades(cells, scale), cells.forbidden, scale);
+  paint(canvas, shades(cells, scale), cells.forbidden, scale, MAX_PIXELS);
 }
 
 export function Thumbnails({ place, colourRange }: { place: MatrixPlace; colourRange: Range }) {
