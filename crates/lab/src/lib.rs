@@ -20,6 +20,7 @@ mod weights;
 use std::cell::RefCell;
 use std::error::Error;
 
+use headlight_data::ClsPlace;
 use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
@@ -56,6 +57,9 @@ struct Request {
     /// What the config calls the table of the samples.
     #[serde(default)]
     name: String,
+    /// Where `[CLS]` stands beside the token ids of that table.
+    #[serde(default)]
+    cls: ClsPlace,
     /// The token whose occurrences are meant.
     #[serde(default)]
     token: u32,
@@ -82,8 +86,8 @@ enum Operation {
     /// Computes what a training keeps of each step; the floats of the request are the weights of some steps, one after
     /// the other, and those of the answer the numbers of each.
     Watch,
-    /// Says what `headlight train FILE` makes of a table of texts, which is the text of the samples: the rest of its config, and
-    /// what becomes of its words.
+    /// Says what `headlight train FILE` makes of a table of texts or token ids: the rest of its config, and what becomes of its
+    /// words.
     Texts,
     /// Finds samples that hold a token.
     Find,
@@ -122,6 +126,7 @@ fn respond(message: &Message) -> Answer {
         interventions: changes,
         drawing,
         name,
+        cls,
         token,
         most,
     } = request;
@@ -142,7 +147,7 @@ fn respond(message: &Message) -> Answer {
         Operation::Summary => summary(&experiment(*config()?, samples.as_ref())?),
         Operation::Texts => {
             let table = samples.and_then(|given| given.table);
-            texts::described(&table.ok_or("the request has no table")?, &name)
+            texts::described(&table.ok_or("the request has no table")?, &name, cls)
         }
         Operation::Find => {
             let config = config()?;

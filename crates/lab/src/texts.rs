@@ -1,22 +1,23 @@
-//! Texts of the reader's own: a table of them, and what `headlight train FILE` makes of its config.
+//! Texts or token ids of the reader's own: a table of them, and what `headlight train FILE` makes of its config.
 
 use std::io::Cursor;
 
 use headlight_data::files::{
-    ChosenSamples, FileError, FileKeys, FitError, Format, Rows, SampleTable,
+    ChosenSamples, FileError, FileKeys, FitError, Format, HELD_OUT_PART, Rows, SampleTable,
 };
 use headlight_data::words::UNK;
-use headlight_data::{CLS, ColumnNames, Dataset, DatasetConfig, Splits};
+use headlight_data::{CLS, ClsPlace, ColumnNames, Dataset, DatasetConfig, Splits};
 use headlight_experiment::Experiment;
 use serde_json::json;
 
 use crate::message::{Answer, Message};
 
-/// The part of a config that a table gives, and what becomes of its texts. `name` is what the config calls the table.
+/// The part of a config that a table gives, and what becomes of its samples. `name` is what the config calls the table, and `cls`
+/// the place of `[CLS]` beside token ids.
 ///
 /// # Errors
-/// When the table is damaged, its columns cannot be told, or its texts cannot be trained on.
-pub(crate) fn described(table: &str, name: &str) -> Answer {
+/// When the table is damaged, its columns cannot be told, or its samples cannot be trained on.
+pub(crate) fn described(table: &str, name: &str, cls: ClsPlace) -> Answer {
     let table = read(table, name).map_err(|error| error.message)?;
     let choice = table.choose(&ColumnNames::default()).map_err(|error| {
         let mut to_name = error.to_name.iter();
@@ -24,13 +25,22 @@ pub(crate) fn described(table: &str, name: &str) -> Answer {
         let remedy = key.map(|key| format!("; name the column of {key}s `{key}`"));
         error.message + &remedy.unwrap_or_default()
     })?;
-    if choice.samples != ChosenSamples::Texts {
-        let message = "no column holds texts; name it `text` in the first line, and that of the labels `label`";
-        return Err(message.into());
-    }
+    let unit = match choice.samples {
+        ChosenSamples::Texts => "texts",
+        ChosenSamples::Tokens => "samples",
+        _ => {
+            let message = "no column holds texts; name it `text` in the first line, and that of the labels `label`";
+            return Err(message.into());
+        }
+    };
     let columns = choice.columns.clone();
     let rows = table.samples(&columns).map_err(|error| error.message)?;
-    let keys = rows.complete(FileKeys::default());
+    let has_own_split = (0..rows.len()).any(|row| rows.is_held_out(row));
+    let keys = rows.complete(FileKeys {
+        held_out: (!has_own_split).then_some(rows.len() / HELD_OUT_PART),
+        cls,
+        ..FileKeys::default()
+    });
     let padding_token = keys.padding_token;
     // The keys of `[data]` that a run's own config would have.
     let mut data = json!(keys);
@@ -42,7 +52,7 @@ pub(crate) fn described(table: &str, name: &str) -> Answer {
     if splits.held_out.is_empty() {
         let count = rows.len();
         let remedy = "give 5 or more, of which a fifth is held out";
-        return Err(format!("there are {count} texts, and none is held out; {remedy}").into());
+        return Err(format!("there are {count} {unit}, and none is held out; {remedy}").into());
     }
     let counts = |samples: &Dataset| samples.class_counts(config.n_classes);
     let notes = splits.texts.map(|texts| {

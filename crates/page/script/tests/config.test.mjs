@@ -52,10 +52,6 @@ test("two classes have one logit, or one per class", () => {
   assert.deepEqual([logits({}, {}), logits({ n_classes: 2 }, { logits: "per-class" }), logits({ n_classes: 5 }, {})], [1, 2, 5]);
 });
 
-test("samples of a file take the place of all that generated samples have", () => {
-  assert.deepEqual(withSettings(notebook, { "data.file": "own.csv", "data.seq_len": 4 }).data, { seed: 0, cls: "first", file: "own.csv", seq_len: 4 });
-});
-
 test("a config as TOML", () => {
   assert.match(tomlOf(notebook), /^seed = 0\n\n\[data\]\n/);
   assert.match(tomlOf(notebook), /rule = \{ kind = "token-at-position", position = 3, token = 42 \}/);

@@ -1,6 +1,6 @@
 // A config with changes of the reader, and what follows from a config.
 
-import type { Config, UserData, UserTexts } from "./types";
+import type { CarriedSamples, Config, UserData } from "./types";
 
 /** A value of a config by its key, such as `model.d_model`. */
 export const valueOf = (config: Config, key: string) =>
@@ -15,8 +15,6 @@ const OF_THE_OPTIMIZER: Record<string, (optimizer: unknown) => unknown> = {
 /** A config with other values; null unsets a key. */
 export function withSettings(config: Config, settings: Record<string, unknown>): Config {
   const changed = structuredClone(config);
-  // Samples of a file have no rule, and nothing else that generated samples have.
-  if ("data.file" in settings) changed.data = { seed: config.data.seed, cls: config.data.cls };
   for (const [key, value] of Object.entries(settings)) {
     const names = key.split(".");
     const last = names.pop() as string;
@@ -64,7 +62,7 @@ function operationsOf(config: Config, steps: number) {
 }
 
 /** Samples of a file. */
-export type Data = UserData | UserTexts;
+export type Data = CarriedSamples | UserData;
 
 /** Steps of a whole training. @param data its samples, if they come from a file */
 export function stepsOf(config: Config, data?: Data) {

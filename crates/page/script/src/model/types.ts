@@ -98,12 +98,12 @@ export interface Facts {
 }
 
 export interface Retraining {
-  live?: { config: Config; steps: number; weights_sha256: string; data?: UserData };
+  live?: { config: Config; steps: number; weights_sha256: string; data?: CarriedSamples };
   recorded?: string;
 }
 
-/** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`. A label is the number of a class; if names of classes are numbers, it is a name. */
-export interface UserData {
+/** Samples of a file that the page carries. Without `[CLS]`. A label is the number of a class; if names of classes are numbers, it is a name. */
+export interface CarriedSamples {
   tokens: number[][];
   labels: (number | string)[];
   splits?: string[];
@@ -111,15 +111,15 @@ export interface UserData {
   classes?: string[];
 }
 
-/** A file of texts of the reader's own, and what the lab says of it. */
-export interface UserTexts {
+/** A file of texts or token ids of the reader's own, and what the lab says of it. */
+export interface UserData {
   /** The file as it is. */
   table: string;
-  /** Number of texts to train on. */
+  /** Number of samples to train on. */
   count: number;
-  /** That of `headlight train FILE`. */
+  /** Of texts that of `headlight train FILE`. */
   config: Config;
-  brief: TextsInBrief;
+  brief: DataInBrief;
 }
 
 // What `crates/lab` answers, without the numbers that each answer also has.
@@ -158,11 +158,11 @@ export interface Begun {
 /** The next steps of a training: the floats are their losses, then the rows of those that are kept. */
 export type Part = { step: number; losses: number; kept: number[]; done: boolean };
 
-/** What is said of a file of texts. */
-export interface TextsInBrief {
-  /** What was chosen as texts and labels, in a line. */
+/** What is said of such a file. */
+export interface DataInBrief {
+  /** What was chosen as samples and labels, in a line. */
   choice: string;
-  /** How many texts of each class are trained on, and how many are held out. `[class]` */
+  /** How many samples of each class are trained on, and how many are held out. `[class]` */
   train: number[];
   held_out: number[];
   /** What is cut, unknown or repeated, as sentences. */
@@ -188,7 +188,7 @@ export interface Answers {
   find: WordSentences;
   planes: WordPlanes;
   generate: { samples: [tokens: number[], hasEnded: boolean][] };
-  texts: TextsInBrief & { data: Record<string, unknown>; padding_token: number };
+  texts: DataInBrief & { data: Record<string, unknown>; padding_token: number };
   save: object;
 }
 
@@ -199,7 +199,7 @@ export interface PageFacts {
   /** What the classifiers answer, if it is known. */
   question: string | null;
   /** For a page without a run: the experiment that it begins with. */
-  lab?: { name: string; config: Config; data?: UserData };
+  lab?: { name: string; config: Config; data?: CarriedSamples };
   /** Of a page of worked examples alone. */
   example?: Example;
 }

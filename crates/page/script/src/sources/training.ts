@@ -116,7 +116,7 @@ function outcomeOf(
         ...own,
         question: begun.question ?? "",
         best: ended.best?.step,
-        held_out: data && "table" in data,
+        held_out: data && "table" in data && Boolean(config.data.words),
         ended,
         token_strings: words ?? {},
         ...facts,

@@ -7,8 +7,6 @@ import { baseConfig, config, runs, shownRun } from "./state";
 
 /** Train something else. */
 export const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && whyNoEngine() === null);
-/** Train on texts of their own: the module of the page's config has words. */
-export const hasWords = computed(() => Boolean(baseConfig()?.data.words));
 /** Ask another question: choose another rule, or its numbers. */
 export const canAsk = computed(() => {
   const data = config.value?.data;

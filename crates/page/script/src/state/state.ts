@@ -2,12 +2,12 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { runWith, interventionsFor, interventionsText, interventionTexts } from "../sources/interventions";
-import { settingsText, withSettings, type Data } from "../model/config";
+import { settingsText, withSettings } from "../model/config";
 import { savedPage, page } from "../model/facts";
 import { FIRST, readAddress, view } from "./view";
 import type { Run } from "../model/run";
 import type { Outcome } from "../sources/training";
-import type { Config, Origin, Pin, View } from "../model/types";
+import type { Config, Origin, Pin, UserData, View } from "../model/types";
 import { joined } from "../model/numbers";
 
 /** The page's own runs. */
@@ -42,7 +42,7 @@ export const baseConfig = (): Config | null => page.lab?.config ?? page.runs[0]?
 export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
 
 /** Samples that the reader gave, by the names that `data.file` has in the settings. */
-export const userData: Map<string, Data> = new Map(savedPage.own);
+export const userData: Map<string, UserData> = new Map(savedPage.own);
 
 /** The samples of an experiment; nothing if its config generates them. */
 export const dataOf = (settings: Record<string, unknown>) =>

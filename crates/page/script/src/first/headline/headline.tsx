@@ -5,7 +5,7 @@ import { valueOf } from "../../model/config";
 import { RULES } from "../../model/described";
 import { page } from "../../model/facts";
 import { isNarrow } from "../../state/current";
-import { canAsk, canTrain, hasWords } from "../../state/abilities";
+import { canAsk, canTrain } from "../../state/abilities";
 import { Choice } from "../../draw/dom";
 import { Progress, StartStop, TrainingState } from "../../draw/training-state";
 import { TITLE } from "./page-file";
@@ -63,7 +63,7 @@ export function Headline() {
       {isNarrow.value && canTrain.value ? (
         <div class="chips-fold">
           <details>
-            <summary>Change the {canAsk.value ? "question" : hasWords.value ? "seed or the texts" : "seed"}</summary>
+            <summary>Change the {canAsk.value ? "question" : "seed"}, or the samples</summary>
             <Chips />
           </details>
           <SaveButton />
@@ -128,11 +128,9 @@ function Chips() {
       <button type="button" id="next-seed" onClick={() => openSeed(seed + 1)}>
         New seed
       </button>
-      {hasWords.value && (
-        <button type="button" id="open-texts" onClick={openTexts}>
-          Your own texts
-        </button>
-      )}
+      <button type="button" id="open-texts" onClick={openTexts}>
+        Your own texts
+      </button>
       {!isNarrow.value && <SaveButton />}
       {isChanged && (
         <button type="button" id="back-to-run" onClick={goBack}>

@@ -13,7 +13,7 @@ import { panels } from "../attention/panels";
 import { Live } from "../../sources/live";
 import { baseRun, configOf, dataOf, current, settings, settingsOf } from "../../state/state";
 import { settleAddress } from "../../state/view";
-import type { UserData } from "../../model/types";
+import type { CarriedSamples } from "../../model/types";
 import type { ComponentChildren } from "preact";
 import "./save.css";
 
@@ -123,7 +123,7 @@ function trainingWays(): Way[] {
   const weights = () =>
     source.trained.lab.ask({ operation: "save", config: source.config }, source.weightsAt(now.at)).floats;
   const save = (name: string, of: () => BlobPart) => () => saved(name, new Blob([of()]));
-  const table = () => (data && "table" in data ? data.table : csvOf(data as UserData));
+  const table = () => (data && "table" in data ? data.table : csvOf(data as CarriedSamples));
   const model = `${isBest ? "best" : "model"}.safetensors`;
   const about = `The model of step ${run.stepName(now.at)}, without interventions.`;
   const file = String(config.data.file);

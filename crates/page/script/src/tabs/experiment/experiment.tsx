@@ -3,16 +3,14 @@
 import { Interventions } from "./interventions";
 import { UserData } from "./user-data";
 import { Settings } from "./settings";
-import { hasWords } from "../../state/abilities";
 import "./experiment.css";
 
 export function ExperimentTab() {
   return (
     <div id="experiment">
-      {hasWords.value && <UserData />}
       <Settings />
+      <UserData />
       <Interventions />
-      {!hasWords.value && <UserData />}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { TEXTS } from "../../model/described";
 import { pageLab } from "../../engine/workers";
 import { sum } from "../../model/numbers";
 import { csvOfLines, isTable } from "../../model/csv";
-import type { UserTexts } from "../../model/types";
+import type { Config, UserData } from "../../model/types";
 
 /** The most bytes of a file of texts. */
 const MAX_BYTES = 2e6;
@@ -29,11 +29,14 @@ function checkSize(name: string, bytes: number) {
     );
 }
 
-/** Texts, with what the lab says of them. Throws an error with a sentence. @param text a table; if it was pasted, perhaps lines */
-export async function textsOf(text: string, name: string, isPasted: boolean): Promise<UserTexts> {
+// A training on few token ids takes about so many steps.
+const STEPS = 1000;
+
+/** Texts or token ids, with what the lab says of them. Throws an error with a sentence. @param text a table; if it was pasted, perhaps lines @param own the config of the page, whose model takes token ids */
+export async function textsOf(text: string, name: string, isPasted: boolean, own: Config): Promise<UserData> {
   if (!text.trim())
     throw new Error(
-      isPasted ? "There is nothing to train on yet: paste texts with labels, or choose a file" : `“${name}” is empty`,
+      isPasted ? "There is nothing to train on yet: paste samples with labels, or choose a file" : `“${name}” is empty`,
     );
   checkSize(isPasted ? "This" : `“${name}”`, new Blob([text]).size);
   const table = !isPasted || isTable(text) ? text : csvOfLines(text);
@@ -41,12 +44,17 @@ export async function textsOf(text: string, name: string, isPasted: boolean): Pr
     operation: "texts",
     samples: { table },
     name,
+    cls: own.data.cls,
   });
-  const { model } = TEXTS;
+  const count = sum(train);
+  const { model, training, ...others } = data.words ? TEXTS : own;
+  const { seed, cls } = others.data;
+  const epochs = Math.max(3, Math.ceil(STEPS / Math.ceil(count / training.batch_size)));
   const config = {
-    ...TEXTS,
-    data: { ...TEXTS.data, file: name, ...data },
+    ...others,
+    data: { seed, cls, file: name, ...data },
     model: { ...model, attention: { ...model.attention, padding_token } },
+    training: data.words ? training : { ...training, epochs },
   };
-  return { table, count: sum(train), config, brief: { choice, train, held_out, notes } };
+  return { table, count, config, brief: { choice, train, held_out, notes } };
 }
