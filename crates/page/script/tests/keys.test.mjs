@@ -29,6 +29,7 @@ test("the strongest head of the last block is the core's", () => {
   assert.match(why(3, 1), /what decides/);
   assert.match(why(3, 0), /uniform/);
   assert.equal(why(1, 1), "");
+  assert.match(rowsOf([{ rows: [even, sharp] }], undefined, { model: { attention: { softmax: false } } }).whyStrongest, /largest weights/);
   assert.equal(strongest([{ rows: [even, atOne, even], label: 1, marked: [1] }, { rows: [even, even, even], label: 2, marked: [1] }, { rows: [atOne, sharp, sharp], label: 0, marked: [1] }]), 1);
   assert.equal(strongest([{ rows: [sharp, atOne, atOne], label: 1, marked: [1] }]), 1);
   assert.equal(strongest([{ rows: [even, atOne, sharp], label: 1 }]), 2);

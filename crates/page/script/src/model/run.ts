@@ -398,7 +398,9 @@ export class Run {
     const decided = this.#decided;
     if (this.facts.heads === 1) return "";
     const isMore = !(this.#strength(this.strongest) <= this.uniform(decided, this.readout, ({ marked }) => marked));
-    const why = decided.length ? "looks most at what decides the label" : "is the farthest from uniform attention";
+    const isFree = this.model.attention?.softmax === false;
+    const far = isFree ? "has the largest weights" : "is the farthest from uniform attention";
+    const why = decided.length ? "looks most at what decides the label" : far;
     const limit = decided.length && !isMore ? ", though no head looks there more than uniformly" : "";
     return ` Of the heads of this layer, the page shows the one that ${why}${limit}.`;
   }

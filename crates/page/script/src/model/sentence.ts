@@ -1,7 +1,8 @@
 // What the attention of one query says, as numbers and as a sentence.
 
-import { fixed, percent as whole, range, sum } from "./numbers";
+import { fixed, mean, percent as whole, range, sum } from "./numbers";
 import type { Run } from "./run";
+import type { Sample } from "./types";
 
 type QueryPlace = { run: Run; sample: string; at: number; query: number; layer: number; head: number };
 
@@ -53,6 +54,15 @@ export function placesText(run: Run, sample: string, positions: number[], query 
 const uniformText = ({ run, sample, at, layer, head }: Omit<QueryPlace, "query">) =>
   run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention." : "";
 
+/** What a mean gives to the positions that decide, which differ between its samples; empty if none do, or for another query. */
+function decidingText(run: Run, members: Sample[], at: number, query: number, layer: number, head: number) {
+  const known = query === run.readout ? members.filter((sample) => run.lookedAt(sample).length) : [];
+  const share = mean(known.map((sample) => run.onLabel(sample, at, layer, head)));
+  const even = run.uniform(known, query, (sample) => run.lookedAt(sample));
+  const level = Number.isNaN(even) ? "" : `; uniform attention would give ${weightText(run, even)}`;
+  return known.length ? ` Those that decide in each get ${weightText(run, share)}${level}.` : "";
+}
+
 /** One to three sentences on where a query looks. */
 export function sentenceOf({ run, sample, at, query, layer, head }: QueryPlace, weights: Float64Array) {
   const step = run.facts.steps[at] === null ? "" : `At step ${run.stepName(at)}, `;
@@ -76,7 +86,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }: QueryPlace, 
           : !run.facts.config?.data.rule
             ? "No rule says which positions decide."
             : isGroup
-              ? "No position decides the label in all these samples."
+              ? `No position decides the label in all these samples.${decidingText(run, members, at, query, layer, head)}`
               : run.sample(sample)?.label === null
                 ? "The page does not know the label of this sample, and marks no position."
                 : "No position decides this label.";

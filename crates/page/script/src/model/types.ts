@@ -115,6 +115,8 @@ export interface CarriedSamples {
 export interface UserData {
   /** The file as it is. */
   table: string;
+  /** Its SHA-256; empty if it is not known. */
+  sha256: string;
   /** Number of samples to train on. */
   count: number;
   /** Of texts that of `headlight train FILE`. */

@@ -45,6 +45,7 @@ function Experiment() {
   const trained = experiment.value?.outcome;
   const named = modifications.value;
   if (!named) return null;
+  const data = dataOf(settings.value);
   const toml = trained && config.value ? tomlOf(config.value) : "";
   return (
     <section class="card" aria-labelledby="departure-title">
@@ -58,10 +59,13 @@ function Experiment() {
         <>
           <p>
             The page trained this experiment itself. <code>headlight train</code> gives the same weights from this
-            config{dataOf(settings.value) ? " and the same samples" : ""}.
+            config{data ? " and the same samples" : ""}.
           </p>
           <dl>
             <Entry name="SHA-256 of its weights" text={trained.ended.weights_sha256} />
+            {data && "table" in data && data.sha256 && (
+              <Entry name={`SHA-256 of ${config.value?.data.file}`} text={data.sha256} />
+            )}
             <Entry name="Its config, as TOML" text={toml} />
           </dl>
         </>

@@ -26,7 +26,10 @@ import {
 import { change, view } from "../../state/view";
 import { SaveButton, SaveDialog } from "./save";
 import "./headline.css";
-import { joined } from "../../model/numbers";
+import { fixed, joined } from "../../model/numbers";
+import { hasInterventions } from "../../state/current";
+import { startsLooking } from "../training/marks";
+import { LOOKS } from "../../model/sentence";
 
 effect(() => {
   // Samples of the reader are none of the page's.
@@ -50,10 +53,19 @@ const asked = computed(() => {
 const listOf = (names: string[]) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")}, …` : new Intl.ListFormat("en").format(names);
 
-/** What came of the shown run's training, as its report says it; nothing for a training with other settings. */
-const outcome = computed(() =>
-  runs.value.length === 1 && !modifications.value ? (baseRun.value?.facts.outcome ?? "") : "",
-);
+/** What came of the shown run's training: as its report says it or, where the page trained it, in brief. */
+const outcome = computed(() => {
+  const run = runs.value.length === 1 && !hasInterventions.value ? baseRun.value : null;
+  const { outcome, ended } = run?.facts ?? {};
+  if (!run || outcome || !ended) return outcome ?? "";
+  const { f1 } = ended.held_out ?? ended.train;
+  const brief = `${ended.learned ? "Learned" : "Not learned"}: F1 on ${ended.held_out ? "held-out" : "training"} samples ${fixed(f1 ?? 0, 3)}.`;
+  const step = startsLooking.value;
+  const gives = step === null ? "does not give" : "gives";
+  const looks = `The shown head ${gives} what decides the label more than ${LOOKS} times uniform attention`;
+  const isKnown = run.isShare && run.samples.some((sample) => run.lookedAt(sample).length);
+  return joined([ended.best?.outcome ?? brief, isKnown && `${looks}${step === null ? "" : `, from step ${step} on`}.`]);
+});
 
 export function Headline() {
   return (
@@ -170,6 +182,7 @@ const NumberChip = ({ id, title, value, limits: [least, most], set }: ChipProps)
       step={1}
       value={value}
       required
+      title={`${least} to ${most}`}
       onChange={({ currentTarget }) => {
         if (currentTarget.reportValidity()) set(Number(currentTarget.value));
       }}

@@ -118,11 +118,10 @@ function Outcome() {
   if (!run || JSON.stringify(settingsOf(run)) !== JSON.stringify(settings)) return <TrainingState />;
   const { brief, config } = data;
   const { words } = config.data;
-  const { ended, classes } = run.facts as Facts & { ended: Ended };
+  const { ended } = run.facts as Facts & { ended: Ended };
   // The most frequent class of the texts to train on.
   const most = brief.train.indexOf(Math.max(...brief.train));
   const held = ended.best?.held_out ?? ended.held_out;
-  const name = (at: number) => <bdi>“{classes[at] ?? at}”</bdi>;
   return (
     <div id="own-outcome" role="status">
       <p>
@@ -138,7 +137,8 @@ function Outcome() {
             (best model, step {ended.best.step} of {run.last})
           </>
         )}
-        . Always answering {name(most)} gives {fixed(brief.held_out[most] / sum(brief.held_out), 3)}.
+        . Always answering <bdi>“{run.className(most)}”</bdi> gives{" "}
+        {fixed(brief.held_out[most] / sum(brief.held_out), 3)}.
       </p>
       {ended.best && <p>{ended.best.outcome}</p>}
       <ul>

@@ -29,6 +29,12 @@ function checkSize(name: string, bytes: number) {
     );
 }
 
+/** The SHA-256 of a file; empty where a browser tells none, as for pages that come over http. */
+const hashOf = async (text: string) =>
+  Array.from(new Uint8Array((await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(text))) ?? 0), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+
 // A training on few token ids takes about so many steps.
 const STEPS = 1000;
 
@@ -56,5 +62,5 @@ export async function textsOf(text: string, name: string, isPasted: boolean, own
     model: { ...model, attention: { ...model.attention, padding_token } },
     training: data.words ? training : { ...training, epochs },
   };
-  return { table, count, config, brief: { choice, train, held_out, notes } };
+  return { table, count, config, sha256: await hashOf(table), brief: { choice, train, held_out, notes } };
 }
