@@ -14,25 +14,24 @@ async function bundle(options, ending = ".js") {
   return outputFiles.find(({ path }) => path.endsWith(ending)).text;
 }
 
-// `import code from "worker:engine"` is the text of a worker's own bundle: a page of one file cannot load another.
-const worker = {
-  name: "worker",
+/** A plugin that makes modules whose names begin so. @param {string} prefix @param {import("esbuild").Loader} loader @param {(name: string) => string | Promise<string>} contentsOf */
+const making = (prefix, loader, contentsOf) => ({
+  name: prefix,
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^worker:/ }, ({ path }) => ({ path, namespace: "worker" }));
-    onLoad({ filter: /.*/, namespace: "worker" }, async ({ path }) => ({ contents: await scriptOf(`src/engine/${path.slice(7)}.worker.ts`), loader: "text" }));
+    onResolve({ filter: RegExp(`^${prefix}:`) }, ({ path }) => ({ path: path.slice(prefix.length + 1), namespace: prefix }));
+    onLoad({ filter: /.*/, namespace: prefix }, async ({ path }) => ({ contents: await contentsOf(path), loader }));
   },
-};
+});
+
+// `import code from "worker:engine"` is the text of a worker's own bundle: a page of one file cannot load another.
+const worker = making("worker", "text", (name) => scriptOf(`src/engine/${name}.worker.ts`));
 
 // `import terms from "glossary:[CLS],Query"` has the first sentence of each of these terms in the book's glossary.
-const glossary = {
-  name: "glossary",
-  setup({ onResolve, onLoad }) {
-    const text = readFileSync(new URL("../../../docs/learn/glossary.md", import.meta.url), "utf8");
-    const sentenceOf = (term) => text.split(`\n## ${term}\n\n`)[1].match(/^[^]*?[.](?=\s)/)[0].replaceAll("\n", " ");
-    onResolve({ filter: /^glossary:/ }, ({ path }) => ({ path, namespace: "glossary" }));
-    onLoad({ filter: /.*/, namespace: "glossary" }, ({ path }) => ({ contents: JSON.stringify(Object.fromEntries(path.slice(9).split(",").map((term) => [term.toLowerCase(), sentenceOf(term)]))), loader: "json" }));
-  },
-};
+const glossary = making("glossary", "json", (terms) => {
+  const text = readFileSync(new URL("../../../docs/learn/glossary.md", import.meta.url), "utf8");
+  const sentenceOf = (term) => text.split(`\n## ${term}\n\n`)[1].match(/^[^]*?[.](?=\s)/)[0].replaceAll("\n", " ");
+  return JSON.stringify(Object.fromEntries(terms.split(",").map((term) => [term.toLowerCase(), sentenceOf(term)])));
+});
 
 /** A script and all that it imports. Packed, it is 2% smaller than what esbuild's own minifier leaves. @param {string} entry */
 export async function scriptOf(entry) {

@@ -8,7 +8,7 @@ import { unpack } from "./state/recording";
 import { prepareLive, startLive } from "./state/retraining";
 import { page } from "./model/facts";
 import { current, openAddress, origin, runs, shownRun } from "./state/state";
-import { announcement } from "./draw/dom";
+import { Announced, meaningOf } from "./draw/dom";
 import { awaitsGuess } from "./state/guess";
 import { change, view } from "./state/view";
 import { Headline } from "./first/headline/headline";
@@ -42,9 +42,8 @@ function App() {
 }
 
 function moveTab(event: KeyboardEvent) {
-  const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const move = meaningOf(event, { ArrowLeft: -1, ArrowRight: 1 });
   if (!move) return;
-  event.preventDefault();
   const all = tabs();
   const at = all.findIndex(({ key }) => key === view.value.tab);
   const next = all[(at + move + all.length) % all.length].key;
@@ -80,12 +79,6 @@ function Tabs() {
   );
 }
 
-const Said = () => (
-  <p id="said" class="unseen" role="status">
-    {announcement.value}
-  </p>
-);
-
 const task = () => new Promise((done) => setTimeout(done));
 // The browser paints no page that is not in sight.
 const painted = () =>
@@ -113,7 +106,7 @@ async function start() {
   render(
     <main id="app">
       <App />
-      <Said />
+      <Announced />
     </main>,
     root,
   );

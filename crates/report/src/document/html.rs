@@ -8,8 +8,16 @@ use crate::markup::{escape, file, source_of};
 use crate::plots;
 use crate::theme::{properties, svg_style};
 
-/// A cell's shade is one of twenty classes: the content security policy allows no style attributes.
-const STYLE: &str = include_str!("document.css");
+/// A cell's shade is one of so many classes: the content security policy allows no style attributes.
+const SHADES: u8 = 20;
+
+fn style() -> String {
+    let shades = (1..=SHADES).map(|shade| {
+        let opacity = f64::from(shade) / f64::from(SHADES);
+        format!(".s{shade}::before{{opacity:{opacity}}}")
+    });
+    properties() + include_str!("document.css") + &shades.collect::<String>()
+}
 
 impl Document {
     /// The document as HTML, for any browser, without a network.
@@ -20,7 +28,7 @@ impl Document {
     /// The document as HTML, with elements at its end. `sources` are directives of its content security policy for their
     /// scripts, `other_style` allows their style.
     pub fn html_with(&self, sources: &str, other_style: &str, elements: &str) -> String {
-        let style = properties() + STYLE;
+        let style = style();
         let mut sources = format!("{sources}style-src {} {other_style}", source_of(&style));
         let mut sections = self.sections.iter();
         if sections.any(|section| !section.plots.is_empty()) {
@@ -125,7 +133,7 @@ impl Cell {
         let marked = column.marks > 0;
         let shade = self
             .share
-            .map(|share| format!("s{}", (share * 20.0).round()));
+            .map(|share| format!("s{}", (share * f32::from(SHADES)).round()));
         let beside = marked.then(|| "beside".to_owned());
         let words = column.is_left_aligned.then(|| "words".to_owned());
         let classes: Vec<String> = shade.into_iter().chain(beside).chain(words).collect();

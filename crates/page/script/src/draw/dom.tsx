@@ -4,13 +4,18 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Text that a screen reader reads aloud. */
-export const announcement = signal("");
+const announcement = signal("");
 export const announce = (text: string) => {
   announcement.value = text;
 };
 
-/** Whether a key has a meaning of the browser's. */
-export const hasModifier = (event: KeyboardEvent) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+/** What a key does here, in place of what the browser does; nothing for others, and with a modifier. */
+export function meaningOf<T>(event: KeyboardEvent, keys: Record<string, T>): T | undefined {
+  const found = keys[event.key];
+  if (found === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return undefined;
+  event.preventDefault();
+  return found;
+}
 
 type ChoiceProps = {
   id?: string;
@@ -35,6 +40,7 @@ export const Choice = ({ id, name, label, value, options, onChoose }: ChoiceProp
   </label>
 );
 
+/** Saves a file, and says so. */
 export function saveFile(name: string, blob: Blob) {
   const url = URL.createObjectURL(blob);
   const link = Object.assign(document.createElement("a"), { href: url, download: name });
@@ -42,8 +48,17 @@ export function saveFile(name: string, blob: Blob) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
-  announce(`Saved ${name}`);
+  const text = `Saved ${name}`;
+  announce(text);
+  return text;
 }
+
+/** What is announced. */
+export const Announced = () => (
+  <p id="said" class="unseen" role="status">
+    {announcement.value}
+  </p>
+);
 
 /** The width of an element in pixels, and the size of the root's font as a multiple of the usual one. */
 export function useSize() {

@@ -4,7 +4,7 @@ import { colours, type Scale } from "./colour";
 import { fixed, joined } from "../model/numbers";
 import { current } from "../state/state";
 import { change } from "../state/view";
-import { hasModifier } from "./dom";
+import { meaningOf } from "./dom";
 import { brief, reading, shades, type MatrixPanel } from "./matrices";
 
 // More positions than this leave room for two decimals.
@@ -26,9 +26,8 @@ const MOVES: Record<string, [number, number]> = {
  * or null for another key.
  */
 export function move(event: KeyboardEvent, positions: number, query: number, key: number) {
-  const by = MOVES[event.key];
-  if (!by || hasModifier(event)) return null;
-  event.preventDefault();
+  const by = meaningOf(event, MOVES);
+  if (!by) return null;
   const within = (value: number) => Math.min(positions - 1, Math.max(0, value));
   const [nextQuery, nextKey] = [within(query + by[0]), within(key + by[1])];
   change({ query: nextQuery, key: nextKey });

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { render } from "preact";
-import { Choice, announcement, announce } from "../draw/dom";
+import { Announced, Choice } from "../draw/dom";
 import { Steps } from "./steps";
 import type { Example } from "../model/types";
 import { caseStages, numbersOf } from "./example-stages";
@@ -22,18 +22,12 @@ function openCase(to: number) {
   stage.value = Math.min(stage.value, stages.value.length);
 }
 
-function move(to: number) {
-  stage.value = to;
-  const { title, sentence } = stages.value[to - 1] ?? {};
-  announce(to ? `${to} of ${stages.value.length}: ${title}. ${sentence}` : `All ${stages.value.length} stages`);
-}
-
 function Walkthrough() {
   const { cases } = example.value;
   return (
     <section id="walk" aria-labelledby="walk-title">
       <h2 id="walk-title">Step by step</h2>
-      <Steps stages={stages.value} at={stage.value} onMove={move}>
+      <Steps stages={stages.value} at={stage.value} onMove={(to) => (stage.value = to)}>
         <p class="row">
           {cases.length > 1 && (
             <Choice
@@ -58,9 +52,7 @@ function Walkthrough() {
         </p>
         {current.value.about && <p>{current.value.about}</p>}
       </Steps>
-      <p class="unseen" role="status">
-        {announcement.value}
-      </p>
+      <Announced />
     </section>
   );
 }

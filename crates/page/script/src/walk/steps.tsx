@@ -3,7 +3,7 @@
 import { fixed } from "../model/numbers";
 import { Explained } from "../draw/explained";
 import { difference } from "./computation";
-import { hasModifier } from "../draw/dom";
+import { announce, meaningOf } from "../draw/dom";
 import type { Grid, Stage } from "./stages";
 import type { ComponentChildren } from "preact";
 import "./steps.css";
@@ -16,12 +16,17 @@ type StepsProps = { stages: Stage[]; at: number; onMove: (at: number) => void; c
 /** @param props `at` counts from 1; 0 shows all */
 export function Steps({ stages, at, onMove, children }: StepsProps) {
   const count = stages.length;
+  const move = (to: number) => {
+    onMove(to);
+    const { title, sentence } = stages[to - 1] ?? {};
+    announce(to ? `${to} of ${count}: ${title}. ${sentence}` : `All ${count} stages`);
+  };
   const step = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
     const target = event.target as Element;
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 1, End: count }[event.key];
-    if (to === undefined || to < 0 || to > count || hasModifier(event) || target.closest(TAKES_ARROWS)) return;
-    event.preventDefault();
-    onMove(to);
+    if (target.closest(TAKES_ARROWS)) return;
+    const to = meaningOf(event, { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 1, End: count });
+    if (to === undefined || to < 0 || to > count) return;
+    move(to);
     // In the list the focus is where the stage is.
     if (target.closest(".stages"))
       (event.currentTarget.querySelectorAll(".stages button")[to] as HTMLElement | undefined)?.focus();
@@ -30,10 +35,10 @@ export function Steps({ stages, at, onMove, children }: StepsProps) {
   return (
     <div class="steps" onKeyDown={step}>
       <div class="row">
-        <button type="button" id="stage-before" aria-disabled={isFirst} onClick={() => isFirst || onMove(at - 1)}>
+        <button type="button" id="stage-before" aria-disabled={isFirst} onClick={() => isFirst || move(at - 1)}>
           ‹ Back
         </button>
-        <button type="button" id="stage-next" aria-disabled={isLast} onClick={() => isLast || onMove(at + 1)}>
+        <button type="button" id="stage-next" aria-disabled={isLast} onClick={() => isLast || move(at + 1)}>
           Next ›
         </button>
         <ol class="stages plain" start={0} aria-label="Stages">
@@ -44,7 +49,7 @@ export function Steps({ stages, at, onMove, children }: StepsProps) {
                 aria-current={index === at ? "step" : undefined}
                 aria-label={index ? `${index} ${title}` : undefined}
                 tabIndex={index === at ? 0 : -1}
-                onClick={() => onMove(index)}
+                onClick={() => move(index)}
               >
                 {index || ""} <span class={index ? "name" : ""}>{title}</span>
               </button>

@@ -5,7 +5,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { fixed, range } from "../../model/numbers";
 import { change } from "../../state/view";
 import { current10Hz } from "../../state/current";
-import { hasModifier } from "../../draw/dom";
+import { meaningOf } from "../../draw/dom";
 import { cellsOf, shades, type MatrixPlace } from "../../draw/matrices";
 import { paint } from "../../draw/paint";
 import { sharedScale } from "../../draw/scale";
@@ -51,11 +51,10 @@ export function Thumbnails({ place, colourRange }: { place: MatrixPlace; colourR
   }, [run, place.sample, place.at, place.show, colourRange]);
 
   function onKeyDown(event: KeyboardEvent) {
-    const by = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key];
-    if (!by || hasModifier(event)) return;
-    event.preventDefault();
+    const by = meaningOf(event, { ArrowRight: heads, ArrowLeft: -heads, ArrowDown: 1, ArrowUp: -1 });
+    if (!by) return;
     // Left and right go on in the next layer; up and down stay in the head.
-    const at = (chosenLayer * heads + chosenHead + by[0] * heads + by[1] + layers * heads) % (layers * heads);
+    const at = (chosenLayer * heads + chosenHead + by + layers * heads) % (layers * heads);
     const [layer, head] = [Math.floor(at / heads), at % heads];
     change({ layer, head });
     (strip.current?.querySelector(`#head-${layer}-${head}`) as HTMLElement | null | undefined)?.focus();

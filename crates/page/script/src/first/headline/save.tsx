@@ -90,7 +90,7 @@ function viewWays(): Way[] {
   ];
   const file = "One HTML file with this view. It opens in any browser, without a network.";
   const name = `${inName(document.title, 120)}.html`;
-  return [...(hasAddress ? [address] : []), ["page", "Save the page", file, () => saved(name, pageFile())]];
+  return [...(hasAddress ? [address] : []), ["page", "Save the page", file, () => saveFile(name, pageFile())]];
 }
 
 /** The shown matrices: with a pinned one, that and the difference, too. */
@@ -100,7 +100,7 @@ function matrixWays(): Way[] {
     ending,
     `Save as ${ending.toUpperCase()}`,
     text,
-    async () => saved(fileName(shown, ending), new Blob([await of()])),
+    async () => saveFile(fileName(shown, ending), new Blob([await of()])),
   ];
   if (!shown.length) return [];
   return [
@@ -122,7 +122,7 @@ function trainingWays(): Way[] {
   const isBest = run.facts.best === run.times[now.at] && run.facts.best !== run.last;
   const weights = () =>
     source.trained.lab.ask({ operation: "save", config: source.config }, source.weightsAt(now.at)).floats;
-  const save = (name: string, of: () => BlobPart) => () => saved(name, new Blob([of()]));
+  const save = (name: string, of: () => BlobPart) => () => saveFile(name, new Blob([of()]));
   const table = () => (data && "table" in data ? data.table : csvOf(data as CarriedSamples));
   const model = `${isBest ? "best" : "model"}.safetensors`;
   const about = `The model of step ${run.stepName(now.at)}, without interventions.`;
@@ -133,11 +133,6 @@ function trainingWays(): Way[] {
     ["model", model, about, save(model, weights)],
     ...(data && !run.asksEach ? [["data", file, "The samples that it trains on.", save(file, table)] as Way] : []),
   ];
-}
-
-function saved(name: string, blob: Blob) {
-  saveFile(name, blob);
-  return `Saved ${name}`;
 }
 
 const Section = ({ title, ways, children }: { title: string; ways: Way[]; children?: ComponentChildren }) =>

@@ -16,7 +16,7 @@ import {
   current10Hz,
   currentWeights10Hz,
 } from "../../state/current";
-import { hasModifier } from "../../draw/dom";
+import { meaningOf } from "../../draw/dom";
 import { guess, awaitsGuess } from "../../state/guess";
 import { decisive, percent } from "../../model/sentence";
 import { TokenRow } from "../../draw/token-row";
@@ -259,11 +259,10 @@ function Field({ run, sample, position, about }: { run: Run; sample: Sample; pos
 
 /** Left and right move between answers. */
 function moveAnswer(event: KeyboardEvent) {
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   const answers = [...document.querySelectorAll("#card .answers")] as HTMLElement[];
   const at = answers.indexOf(event.target as HTMLElement);
-  if (!by || at < 0 || hasModifier(event)) return;
-  event.preventDefault();
+  const by = at < 0 ? 0 : meaningOf(event, { ArrowLeft: -1, ArrowRight: 1 });
+  if (!by) return;
   answers[at + by]?.focus();
   answers[at + by]?.click();
 }

@@ -2,7 +2,7 @@
 
 import { range } from "../../model/numbers";
 import { currentForTabs } from "../../state/current";
-import { Choice, announce } from "../../draw/dom";
+import { Choice } from "../../draw/dom";
 import { listed } from "../../model/sentence";
 import { Samples } from "./samples";
 import { Computation } from "../../walk/computation";
@@ -77,18 +77,10 @@ function Walk({ now }: { now: Now }) {
     count: run.length(sample.key),
   };
   const stages = stagesOf(computation, names, key);
-  const move = (to: number) => {
-    change({ stage: to });
-    announce(
-      to
-        ? `${to} of ${stages.length}: ${stages[to - 1].title}. ${stages[to - 1].sentence}`
-        : `All ${stages.length} stages`,
-    );
-  };
   const rows = range(run.length(sample.key)).map((position) => [position, names.row(position)]);
   const place = `${run.sampleName(sample.key)}, step ${run.stepName(now.at)}, layer ${now.layer}, head ${now.head}`;
   return (
-    <Steps stages={stages} at={Math.min(view.value.stage, stages.length)} onMove={move}>
+    <Steps stages={stages} at={Math.min(view.value.stage, stages.length)} onMove={(stage) => change({ stage })}>
       <p class="row">
         <span class="hint">
           {place}

@@ -6,7 +6,7 @@ import { isUserSample, type Run } from "../../model/run";
 import { baseRun } from "../../state/state";
 import { change } from "../../state/view";
 import { currentForTabs } from "../../state/current";
-import { Choice, hasModifier, announce } from "../../draw/dom";
+import { Choice, announce, meaningOf } from "../../draw/dom";
 import { matches, wordsOf } from "./search";
 import type { Sample } from "../../model/types";
 
@@ -116,9 +116,8 @@ export function Samples() {
 function move(event: KeyboardEvent & { currentTarget: HTMLElement }) {
   const buttons = [...event.currentTarget.querySelectorAll("button")];
   const at = buttons.indexOf(event.target as HTMLButtonElement);
-  const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: buttons.length - 1 }[event.key];
-  if (to === undefined || hasModifier(event)) return;
-  event.preventDefault();
+  const to = meaningOf(event, { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: buttons.length - 1 });
+  if (to === undefined) return;
   buttons[Math.min(buttons.length - 1, Math.max(0, to))]?.focus();
 }
 
