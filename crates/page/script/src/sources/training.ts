@@ -49,45 +49,31 @@ export class Training {
     const began = performance.now();
     const worker = (this.worker = await newWorker());
     const lab = await pageLab();
-    if (this.#stopped) {
-      worker.stop();
-      return null;
-    }
+    if (this.#stopped) worker.stop();
     let begun!: Begun;
     const parts: KeptPart[] = [];
-    const ended = worker.send(
-      { task: { name: "train", config, steps, tokens, keep, samples: givenOf(data) } },
-      (answer) => {
+    try {
+      const task = { name: "train" as const, config, steps, tokens, keep, samples: givenOf(data) };
+      const ended = await worker.send({ task }, (answer) => {
         if (answer.begun) begun = answer.begun;
         if (answer.part) {
           parts.push(answer.part);
           if (performance.now() - began > QUIET_MS) onProgress(answer.part.step, begun.steps);
         }
-      },
-    );
-    try {
-      const answer = await Promise.race([
-        ended,
-        new Promise((resolve) => {
-          this.stopped = resolve;
-        }),
-      ]);
-      if (this.#stopped) return null;
+      });
       setTimeout(prepareWorker, NEXT_WORKER_MS);
-      return outcomeOf(this.task, begun, parts, answer, lab, worker);
+      return outcomeOf(this.task, begun, parts, ended, lab, worker);
     } catch (error) {
       worker.stop();
+      if (this.#stopped) return null;
       throw error;
     }
   }
 
   stop() {
     this.#stopped = true;
-    this.stopped?.(null);
     this.worker?.stop();
   }
-
-  stopped: ((nothing: null) => void) | undefined;
 }
 
 function outcomeOf(

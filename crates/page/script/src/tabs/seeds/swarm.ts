@@ -31,7 +31,6 @@ export class Swarm {
   #startedAt = 0;
   /** The seconds that a seed took here; none before the first ones. */
   #pace: number | null = null;
-  #halt: (nothing: null) => void = () => {};
 
   /** The positions that decide the label, if all samples have the same ones. */
   positions: number[] = [];
@@ -49,7 +48,6 @@ export class Swarm {
 
   stop() {
     this.state.value = { name: "stopped" };
-    this.#halt(null);
     for (const worker of this.#workers) worker.stop();
     this.#workers = [];
   }
@@ -70,46 +68,36 @@ export class Swarm {
     this.#next = 0;
     let arrived: Seed[] = [];
     const show = () => {
-      const failed = arrived.filter((seed) => seed.failed !== undefined);
+      if (!arrived.length) return;
+      const [learned, failed] = [false, true].map((is) => arrived.filter((seed) => (seed.failed !== undefined) === is));
+      this.seeds.value = [...this.seeds.value, ...learned];
       if (failed.length) this.failed.value = [...this.failed.value, ...failed];
-      if (arrived.length > failed.length)
-        this.seeds.value = [...this.seeds.value, ...arrived.filter((seed) => seed.failed === undefined)];
       arrived = [];
       this.#pace = (performance.now() - this.#startedAt) / 1000 / (this.count - this.#began);
     };
-    const timer = setInterval(() => {
-      if (arrived.length) show();
-    }, UPDATE_MS);
+    const timer = setInterval(show, UPDATE_MS);
+    const samples = givenOf(this.data);
+    const train = async (worker: LabWorker) => {
+      while (this.#next < seeds.length) {
+        const part = seeds.slice(this.#next, (this.#next += SEEDS_PER_TASK));
+        const task = { name: "seeds" as const, config: this.config, seeds: part, samples };
+        await worker.send({ task }, ({ seed }) => {
+          if (seed) arrived.push(seed);
+        });
+      }
+    };
+    let why = "";
     try {
-      const workers = await Promise.all(Array.from({ length: Math.min(WORKERS, seeds.length) }, newWorker));
-      this.#workers = workers;
-      if (this.state.value.name !== "training") return;
-      const { config, data } = this;
-      const samples = givenOf(data);
-      await Promise.race([
-        Promise.all(
-          workers.map(async (worker) => {
-            while (this.#next < seeds.length) {
-              const part = seeds.slice(this.#next, (this.#next += SEEDS_PER_TASK));
-              await worker.send({ task: { name: "seeds", config, seeds: part, samples } }, ({ seed }) => {
-                if (seed) arrived.push(seed);
-              });
-            }
-          }),
-        ),
-        new Promise((resolve) => {
-          this.#halt = resolve;
-        }),
-      ]);
-      show();
-      if (this.state.value.name === "training") this.state.value = { name: "ended" };
+      this.#workers = await Promise.all(Array.from({ length: Math.min(WORKERS, seeds.length) }, newWorker));
+      if (this.state.value.name === "training") await Promise.all(this.#workers.map(train));
     } catch (error) {
-      this.state.value = { name: "failed", why: (error as Error).message };
-    } finally {
-      clearInterval(timer);
-      for (const worker of this.#workers) worker.stop();
-      this.#workers = [];
+      why = (error as Error).message;
     }
+    clearInterval(timer);
+    show();
+    for (const worker of this.#workers) worker.stop();
+    this.#workers = [];
+    if (this.state.value.name === "training") this.state.value = { name: why ? "failed" : "ended", why };
   }
 }
 
