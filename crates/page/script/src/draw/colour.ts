@@ -1,8 +1,6 @@
 // The colours of values. The theme (`theme.rs`) gives the stops of viridis and has the same rule for black or white text.
 
 import { page } from "../model/facts";
-import type { Run } from "../model/run";
-import type { Range } from "../model/types";
 
 export type Scale = { from: number; to: number; diverging: boolean; log?: boolean; name: string };
 
@@ -50,14 +48,3 @@ export const classColour = (label: number, count: number) =>
     : label
       ? "var(--positives)"
       : "var(--negatives)";
-
-/**
- * The scale of weights: from 0 to 1, or multiples of uniform attention, on a logarithmic scale, whose values are `shades` of a
- * panel.
- */
-export function scaleOf(run: Run, range: Range): Scale {
-  if (range !== "uniform") return { from: 0, to: 1, diverging: false, name: "weight" };
-  // A model whose queries have one key each has no other multiple than 1.
-  const most = Math.max(run.mostKeys, 2);
-  return { from: 1 / most, to: most, diverging: false, log: true, name: "weight, times uniform" };
-}

@@ -18,6 +18,7 @@ export function meaningOf<T>(event: KeyboardEvent, keys: Record<string, T>): T |
 }
 
 type ChoiceProps = {
+  kind?: string;
   id?: string;
   name?: string;
   label: string;
@@ -27,8 +28,8 @@ type ChoiceProps = {
 };
 
 /** A list to choose from, of keys with their texts. */
-export const Choice = ({ id, name, label, value, options, onChoose }: ChoiceProps) => (
-  <label>
+export const Choice = ({ kind, id, name, label, value, options, onChoose }: ChoiceProps) => (
+  <label class={kind}>
     {label}{" "}
     <select id={id} name={name} value={value} onChange={(event) => onChoose?.(event.currentTarget.value)}>
       {options.map(([key, text]) => (

@@ -5,7 +5,7 @@ import { cachedOf } from "../model/cache";
 import type { Scale } from "./colour";
 import type { Run } from "../model/run";
 import type { Interventions, Show } from "../model/types";
-import { joined } from "../model/numbers";
+import { fixed, joined } from "../model/numbers";
 
 /** Where a matrix is from. */
 export interface MatrixPlace {
@@ -167,8 +167,11 @@ export function extent(panels: Cells[]): [number, number] {
 }
 
 /** A cell in words. */
-export const reading = ({ tokens }: MatrixPanel, query: number, key: number, value: string) =>
-  `query ${query}: ${tokens[query]}, key ${key}: ${tokens[key]}, ${value}`;
+export function reading({ tokens, positions, cells, forbidden }: MatrixPanel, query: number, key: number) {
+  const at = query * positions + key;
+  const value = forbidden?.[at] ? "masked" : fixed(cells[at]);
+  return `query ${query}: ${tokens[query]}, key ${key}: ${tokens[key]}, ${value}`;
+}
 
 /** A number in the least room: without the zero before the point, and with two digits. */
 export function brief(value: number) {

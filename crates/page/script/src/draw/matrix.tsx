@@ -75,7 +75,7 @@ function Row({ panel, shade, query, chosenQuery, chosenKey, level }: RowProps) {
         aria-selected={isChosen}
         data-key={key}
         class={`${isForbidden ? "masked " : ""}${query === chosenQuery ? "chosen-row " : ""}${marks[key] ? "marked" : ""}`}
-        aria-label={isChosen ? reading(panel, query, key, isForbidden ? "masked" : fixed(value)) : undefined}
+        aria-label={isChosen ? reading(panel, query, key) : undefined}
         data-short={isForbidden || level === "long" ? null : level === "short" ? fixed(value, 2) : brief(value)}
         style={{ backgroundColor: colour?.fill ?? "", color: colour?.ink ?? "" }}
       >

@@ -1,7 +1,7 @@
 // A matrix of many positions: one pixel per cell, under a drawing of the axes and of the chosen cell.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { fixed, shorten } from "../model/numbers";
+import { shorten } from "../model/numbers";
 import { change } from "../state/view";
 import { move } from "./matrix";
 import { reading, shades, type MatrixPanel } from "./matrices";
@@ -10,12 +10,6 @@ import { announce } from "./dom";
 
 // The largest side of a picture, in rem: it stays in sight as a whole.
 const MAX_SIDE = 29;
-
-/** A cell in words. */
-function textOf(panel: MatrixPanel, query: number, key: number) {
-  const at = query * panel.positions + key;
-  return reading(panel, query, key, panel.forbidden?.[at] ? "masked" : fixed(panel.cells[at]));
-}
 
 type PictureProps = { panel: MatrixPanel; query: number; chosen: number; room: number; rem: number };
 
@@ -42,7 +36,7 @@ export function Picture({ panel, query, chosen, room, rem }: PictureProps) {
   }
   function onKeyDown(event: KeyboardEvent) {
     const moved = move(event, positions, query, chosen);
-    if (moved) announce(textOf(panel, moved.query, moved.key));
+    if (moved) announce(reading(panel, moved.query, moved.key));
   }
   return (
     <div class="picture" id={`grid-${panel.id}`}>
@@ -55,7 +49,7 @@ export function Picture({ panel, query, chosen, room, rem }: PictureProps) {
           ref={canvas}
           tabIndex={0}
           role="img"
-          aria-label={`${title}; ${textOf(panel, query, chosen)}. The arrow keys choose a cell.`}
+          aria-label={`${title}; ${reading(panel, query, chosen)}. The arrow keys choose a cell.`}
           onClick={onClick}
           onKeyDown={onKeyDown}
           style={{ left: `${left}px`, top: `${top}px`, width: `${side}px`, height: `${side}px` }}
@@ -72,7 +66,7 @@ export function Picture({ panel, query, chosen, room, rem }: PictureProps) {
           <rect x={left + chosen * size} y={top + query * size} width={size} height={size} class="chosen" />
         </svg>
       </div>
-      <p>{textOf(panel, query, chosen)}</p>
+      <p>{reading(panel, query, chosen)}</p>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // The colours of the matrices: their ranges, and the legend.
 
-import { colours, scaleOf, valueAt, type Scale } from "./colour";
+import { colours, valueAt, type Scale } from "./colour";
 import { fixed, range } from "../model/numbers";
 import { extent, type Cells } from "./matrices";
 import type { Range, Show } from "../model/types";
@@ -8,13 +8,15 @@ import type { Range, Show } from "../model/types";
 /** The ranges to choose from, for what is shown. @param isShare whether weights are shares of 1 */
 export function rangesOf(show: Show, isShare = true): [Range, string][] {
   const unit = show === "scores" ? "same at all steps" : isShare ? "0 to 1" : "from 0";
-  const hasUniform = show === "weights" && isShare;
-  return [["unit", unit], ...(hasUniform ? [UNIFORM] : []), ["own", "own range"]];
+  const ranges: [Range, string][] = [
+    ["unit", unit],
+    ["uniform", "× uniform (log)"],
+    ["own", "own range"],
+  ];
+  return ranges.filter(([range]) => range !== "uniform" || (show === "weights" && isShare));
 }
 
-const UNIFORM: [Range, string] = ["uniform", "× uniform (log)"];
-
-/** One scale of panels that are to be compared. */
+/** One scale of panels that are to be compared: of weights from 0 to 1, or multiples of uniform attention on a logarithmic scale. */
 export function sharedScale(panels: Cells[], range: Range): Scale {
   const [{ id, show, place }] = panels;
   // Of weights that are no shares of 1, the colours say which are below 0.
@@ -30,7 +32,10 @@ export function sharedScale(panels: Cells[], range: Range): Scale {
   if (isFree && least < 0) return { from: -most, to: most, diverging: true, name: "weight" };
   if (isOwn) return { from: least, to: highest, diverging: false, name: "weight" };
   if (isFree) return { from: 0, to: Math.max(highest, 1), diverging: false, name: "weight" };
-  return scaleOf(place.run, range);
+  if (range !== "uniform") return { from: 0, to: 1, diverging: false, name: "weight" };
+  // A model whose queries have one key each has no other multiple than 1.
+  const multiple = Math.max(place.run.mostKeys, 2);
+  return { from: 1 / multiple, to: multiple, diverging: false, log: true, name: "weight, times uniform" };
 }
 
 /** The ticks of a scale, from its first to its last colour. */

@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals";
 import { whyNoEngine } from "../engine/support";
 import { RULES } from "../model/described";
-import { baseConfig, config, runs, shownRun } from "./state";
+import { baseConfig, config, runs } from "./state";
 
 /** Train something else. */
 export const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && whyNoEngine() === null);
@@ -12,7 +12,3 @@ export const canAsk = computed(() => {
   const data = config.value?.data;
   return canTrain.value && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
 });
-/** Look at tokens of their own. */
-export const canEdit = computed(() => shownRun.value?.isLive ?? false);
-/** Go through the steps of a training. */
-export const canPlay = computed(() => (shownRun.value?.times.length ?? 0) > 1);

@@ -1,6 +1,6 @@
 // The stages of the walk: what each computes, with its numbers and a sentence.
 
-import { fixed, percent, range } from "../model/numbers";
+import { fixed, joined, percent, range } from "../model/numbers";
 import { chancesOf, type Computation, type Linear } from "./computation";
 import { ACTIVATIONS } from "./functions";
 
@@ -178,55 +178,43 @@ function inputs(about: About): Stage {
 /** What vectors of positions are that no training changes. */
 const FIXED: Record<string, string> = { sinusoidal: ", of sines and cosines", first: ", which marks position 1 alone" };
 
-/** What a norm computes, and its first number. */
-function normSteps(
-  { mean, variance, even, gamma, beta, scaled }: Norm,
-  vector: number[],
-  what: string,
-  c: Computation,
-) {
+/** What a norm computes, and its first number. @param what is normalised */
+function normStage(c: Computation, what: string, vector: number[], found: Norm, engine: number[] | null = null): Stage {
+  const { mean, variance, even, gamma, beta, scaled } = found;
+  const { hasGain, hasShift, isRms } = c.parts;
   const root = `√(${precise(variance)} + ${c.facts.norm_eps})`;
-  const start = c.parts.isRms
+  const start = isRms
     ? `The ${what} has the mean square ${precise(variance)}: ${number(vector[0])} / ${root} = ${number(even[0])}`
     : `The ${what} has the mean ${precise(mean)} and the variance ${precise(variance)}: (${number(vector[0])} − ${mean < 0 ? `(${precise(mean)})` : precise(mean)}) / ${root} = ${number(even[0])}`;
-  const { hasGain, hasShift } = c.parts;
-  if (!scaled)
-    return hasGain || hasShift ? `${start}. The scale and shift that it learned are not recorded.` : `${start}.`;
-  const learned = [gamma && `times the scale ${number(gamma[0])}`, beta && `plus the shift ${number(beta[0])}`];
-  const known = learned.filter(Boolean).join(", ");
-  return known ? `${start}; ${known}, it is ${number(scaled[0])}.` : `${start}.`;
+  const learned = joined(
+    [gamma && `times the scale ${number(gamma[0])}`, beta && `plus the shift ${number(beta[0])}`],
+    ", ",
+  );
+  const end = scaled
+    ? learned && `; ${learned}, it is ${number(scaled[0])}`
+    : (hasGain || hasShift) && ". The scale and shift that it learned are not recorded";
+  const of = what === "input" ? "x" : what;
+  return {
+    title: "Norm",
+    formula: `norm = ${isRms ? `${of} / √(mean square + ε)` : `(${of} − mean) / √(variance + ε)`}${hasGain ? " × γ" : ""}${hasShift ? " + β" : ""}`,
+    isChanged: engine !== null && c.isChanged("output"),
+    grids: [
+      stack(what, [[what, vector]]),
+      stack(
+        "norm",
+        [
+          ["normalised", even],
+          ["γ: scale", gamma],
+          ["β: shift", beta],
+          ["norm", scaled ?? engine],
+        ],
+        { sign: "→" },
+      ),
+    ],
+    checks: scaled && engine ? [[scaled, engine]] : undefined,
+    sentence: `${start}${end || ""}.`,
+  };
 }
-
-const normFormula = (c: Computation, of: string) =>
-  `norm = ${c.parts.isRms ? `${of} / √(mean square + ε)` : `(${of} − mean) / √(variance + ε)`}${c.parts.hasGain ? " × γ" : ""}${c.parts.hasShift ? " + β" : ""}`;
-
-/** @param what is normalised */
-const normStage = (
-  c: Computation,
-  what: string,
-  vector: number[],
-  found: Norm,
-  engine: number[] | null = null,
-): Stage => ({
-  title: "Norm",
-  formula: normFormula(c, what === "input" ? "x" : what),
-  isChanged: engine !== null && c.isChanged("output"),
-  grids: [
-    stack(what, [[what, vector]]),
-    stack(
-      "norm",
-      [
-        ["normalised", found.even],
-        ["γ: scale", found.gamma],
-        ["β: shift", found.beta],
-        ["norm", found.scaled ?? engine],
-      ],
-      { sign: "→" },
-    ),
-  ],
-  checks: found.scaled && engine ? [[found.scaled, engine]] : undefined,
-  sentence: normSteps(found, vector, what, c),
-});
 
 /** The norm before attention. */
 function firstNorm({ c }: About): Stage | null {
@@ -299,7 +287,7 @@ function products(about: About): Stage {
     title: "Products",
     formula: "query · key, for each pair: Q K^T",
     grids: [
-      { name: "query", rows: [names.row(c.query)], columns: indices(query), values: [query], chosen: 0 },
+      stack("query", [[names.row(c.query), query]]),
       byPosition(about, "K: keys", (position) => c.ofHead("key", position), { sign: "·", chosen: key }),
       byPair(about, "Q K^T: products", (position) => c.products(position), { sign: "=" }),
     ],
@@ -380,14 +368,10 @@ function context(about: About): Stage {
     formula: "context = sum of weight × value over the keys",
     isChanged,
     grids: [
-      {
-        name: "weights",
-        rows: [names.row(c.query)],
+      stack("weights", [[names.row(c.query), own.slice(0, names.count)]], {
         columns: c.positions.slice(0, names.count).map(names.row),
-        values: [own.slice(0, names.count)],
-        chosen: 0,
         key,
-      },
+      }),
       byPosition(about, "V: values", (position) => c.ofHead("value", position), { sign: "×", chosen: key }),
       stack(
         "context",

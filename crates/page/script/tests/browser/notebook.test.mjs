@@ -57,7 +57,7 @@ test("it plays, and the address follows", async (t) => {
   await page.click("#sample-next");
   assert.doesNotMatch(page.url(), /sample=10&/);
   await page.goBack();
-  assert.match(await page.textContent("#what"), /^Sample 10 /);
+  assert.match(await page.textContent("#what"), /^Sample 10\./);
 });
 
 test("the matrix moves with the arrow keys, and stands beside a pinned one", async (t) => {

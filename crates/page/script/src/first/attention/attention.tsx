@@ -2,36 +2,27 @@
 
 import { interventionsFor } from "../../sources/interventions";
 import { Explained } from "../../draw/explained";
-import { fixed } from "../../model/numbers";
+import { capital } from "../../model/sentence";
 import { baseRun, current, runs, settingsOf, shownRun } from "../../state/state";
 import { change, view } from "../../state/view";
 import { currentHead, currentLayer, currentPin, currentRange, currentShow, current10Hz } from "../../state/current";
 import { Choice } from "../../draw/dom";
 import { rangesOf } from "../../draw/scale";
-import { Foot, Matrices, Reason, Strip } from "./side-by-side";
+import { Foot, Matrices, Reason } from "./side-by-side";
+import { Strip } from "./thumbnails";
 import { isOff, toggleHead } from "../../state/intervene";
 import type { Run } from "../../model/run";
 import type { Pin, Range, Show } from "../../model/types";
 import "./attention.css";
 
-/** The sample, its label, and what the model makes of it. */
+/** What the matrix is of; the card of the sample has its label and what the model makes of it. */
 function describe() {
   const now = current10Hz.value;
   if (!now) return "";
-  const { run, sample, one, at } = now;
-  const name = run.sampleName(sample);
-  const title = name[0].toUpperCase() + name.slice(1) + (run.asksEach ? `, position ${run.readout}` : "");
+  const { run, sample, one, at, hasInterventions } = now;
+  const title = `${capital(run.sampleName(sample))}${run.asksEach ? `, position ${run.readout}` : ""}`;
   if (!one) return `${title} in this page, at step ${run.stepName(at)}. · stands where their tokens differ.`;
-  if (run.isAlone) return `${title}.`;
-  const isPredicted = run.classCount > 2 && one.label === null;
-  const chance = isPredicted
-    ? `probability of ${run.className(run.predicted(one, at))}`
-    : run.classCount > 2
-      ? "probability of its class"
-      : "probability";
-  const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${chance} ${fixed(run.probability(one, at))}`;
-  const result = run.outcomes[run.outcome(one, at)];
-  return `${text}${now.hasInterventions ? " with the intervention" : ""}${result ? `: ${result}` : ""}.`;
+  return `${title}${hasInterventions ? ", with the intervention" : ""}.`;
 }
 
 const What = () => (

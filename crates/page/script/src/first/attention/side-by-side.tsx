@@ -1,13 +1,12 @@
 // The matrices that stand side by side, with their colours, and the pictures of all heads.
 
-import { currentRange, current10Hz } from "../../state/current";
+import { current10Hz } from "../../state/current";
 import { useSize } from "../../draw/dom";
 import { apart, fitting, MAX_CELLS } from "../../draw/matrices";
 import { Matrix, MAX_LONG_CELLS } from "../../draw/matrix";
 import { Picture } from "../../draw/picture";
 import { Legend } from "../../draw/scale";
 import { nowPanel, panels, pinnedPanel } from "./panels";
-import { Thumbnails } from "./thumbnails";
 import { joined } from "../../model/numbers";
 
 // Matrices stand side by side from this width on, in rem.
@@ -74,10 +73,4 @@ export function Foot() {
   // One legend for each scale.
   const legends = all.filter(({ scale }, at) => all.findIndex((other) => other.scale === scale) === at);
   return <div class="row">{legends.map(({ id, scale }) => scale && <Legend scale={scale} key={id} />)}</div>;
-}
-
-export function Strip() {
-  const now = nowPanel.value;
-  if (!now || now.place.run.facts.layers * now.place.run.facts.heads < 2) return null;
-  return <Thumbnails place={now.place} colourRange={currentRange.value} />;
 }

@@ -4,7 +4,8 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { fixed, range } from "../../model/numbers";
 import { change } from "../../state/view";
-import { current10Hz } from "../../state/current";
+import { current10Hz, currentRange } from "../../state/current";
+import { nowPanel } from "./panels";
 import { meaningOf } from "../../draw/dom";
 import { cellsOf, shades, type MatrixPlace } from "../../draw/matrices";
 import { paint } from "../../draw/paint";
@@ -29,7 +30,14 @@ function paintHead(canvas: HTMLCanvasElement, place: MatrixPlace, colourRange: R
   paint(canvas, shades(cells, scale), cells.forbidden, scale, MAX_PIXELS);
 }
 
-export function Thumbnails({ place, colourRange }: { place: MatrixPlace; colourRange: Range }) {
+/** The heads, if there are several. */
+export function Strip() {
+  const place = nowPanel.value?.place;
+  return place && place.run.facts.layers * place.run.facts.heads > 1 ? <Thumbnails place={place} /> : null;
+}
+
+function Thumbnails({ place }: { place: MatrixPlace }) {
+  const colourRange = currentRange.value;
   const strip = useRef<HTMLDivElement>(null);
   /** The head under the pointer; none shows the numbers of the chosen one. */
   const pointed = useSignal<{ layer: number; head: number } | null>(null);

@@ -50,33 +50,46 @@ function exampleOf(run: Run): Sample | undefined {
   return run.samples[worths.indexOf(Math.max(...worths))];
 }
 
-function madeOf(run: Run, sample: Sample): Caption[] {
+/** What captions are about: a run at its end, who looks, at which places, and their share of attention. */
+function aboutOf(run: Run, sample: Sample) {
   const { layers, heads } = run.facts;
-  const { cls, readout, readoutName } = run;
+  const { readout, readoutName } = run;
   const end = run.at(run.opening);
   const [layer, head] = [layers - 1, run.strongest];
-  const who = layers * heads > 1 ? `${readoutName} (layer ${layer}, head ${head})` : readoutName;
   const weights = (of: Sample, at = end) => weightsOf({ run, sample: of.key, at, query: readout, layer, head });
   const most = mostOf(weights(sample));
   const decides = run.lookedAt(sample);
   const places = decides.length ? decides : [most];
-  const where = placesText(run, sample.key, places);
-  const even = run.uniform([sample], readout, () => places);
-  const view = (at: number, of = sample, changes = {}) => ({
-    query: readout,
-    key: places[0],
-    layer,
-    head,
-    show: "weights" as const,
-    sample: of.key,
-    step: run.times[at],
-    changes,
-  });
-  const shareAt = (at: number) => sumOf(weights(sample, at), places);
-  const isClose = (at: number) => run.isUniform(sample.key, at, layer, head, [readout]);
-  const about = { run, end, who, weights, most, places, where, even, view, shareAt, isClose };
+  return {
+    run,
+    end,
+    who: layers * heads > 1 ? `${readoutName} (layer ${layer}, head ${head})` : readoutName,
+    weights,
+    most,
+    places,
+    where: placesText(run, sample.key, places),
+    even: run.uniform([sample], readout, () => places),
+    view: (at: number, of = sample, changes: Interventions = {}) => ({
+      query: readout,
+      key: places[0],
+      layer,
+      head,
+      show: "weights" as const,
+      sample: of.key,
+      step: run.times[at],
+      changes,
+    }),
+    shareAt: (at: number) => sumOf(weights(sample, at), places),
+    isClose: (at: number) => run.isUniform(sample.key, at, layer, head, [readout]),
+  };
+}
+type About = ReturnType<typeof aboutOf>;
+
+function madeOf(run: Run, sample: Sample): Caption[] {
+  const about = aboutOf(run, sample);
+  const { end, who, weights, most, places, where, even, view, shareAt, isClose } = about;
   const first = shareAt(0);
-  const isLevel = weights(sample)[most] < LOOKS * run.uniform([sample], readout, () => [most]);
+  const isLevel = weights(sample)[most] < LOOKS * run.uniform([sample], run.readout, () => [most]);
   const { data } = run.facts.config ?? {};
   const canAsk = run.isLive && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
   return [
@@ -88,7 +101,7 @@ function madeOf(run: Run, sample: Sample): Caption[] {
         ? undefined
         : (guess) => {
             const shares = weights(sample);
-            const chosen = guess === cls ? "[CLS] itself" : placesText(run, sample.key, [guess]);
+            const chosen = guess === run.cls ? "[CLS] itself" : placesText(run, sample.key, [guess]);
             const looks =
               guess === most
                 ? `Yes: ${who} gives the most`
@@ -114,21 +127,6 @@ function madeOf(run: Run, sample: Sample): Caption[] {
       seeds: true,
     },
   ];
-}
-
-/** What captions are about: a run at its end, who looks, at which places, and their share of attention. */
-interface About {
-  run: Run;
-  end: number;
-  who: string;
-  weights: (of: Sample) => Float64Array;
-  most: number;
-  places: number[];
-  where: string;
-  even: number;
-  view: (at: number, of?: Sample, changes?: Interventions) => Caption["parts"];
-  shareAt: (at: number) => number;
-  isClose: (at: number) => boolean;
 }
 
 /** The steps at which the model begins to look, or why there are none. */

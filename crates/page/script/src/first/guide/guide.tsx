@@ -1,12 +1,13 @@
 // The guide: captions, each of which sets the view. The first asks the reader to predict.
 
 import { computed, effect, signal } from "@preact/signals";
-import { canAsk, canEdit, canPlay, canTrain } from "../../state/abilities";
+import { canAsk, canTrain } from "../../state/abilities";
 import { captionsOf, looksFrom } from "./captions";
 import { Explained } from "../../draw/explained";
 import { guess, awaitsGuess } from "../../state/guess";
 import { play } from "../../state/play";
-import { baseRun } from "../../state/state";
+import { capital } from "../../model/sentence";
+import { baseRun, shownRun } from "../../state/state";
 import { change, changeSoon, settleAddress, view } from "../../state/view";
 import "./guide.css";
 
@@ -132,16 +133,16 @@ const focusGuide = () =>
 
 /** What is seen, and what to do next. */
 function Lead() {
+  const run = shownRun.value;
   const next = [
-    canPlay.value ? "play the training" : "",
-    canEdit.value ? `edit a ${baseRun.value?.unit}` : "choose a sample",
-    canAsk.value ? "change the question" : "",
-  ].filter(Boolean);
-  const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
+    (run?.times.length ?? 0) > 1 && "play the training",
+    run?.isLive ? `edit a ${run.unit}` : "choose a sample",
+    canAsk.value && "change the question",
+  ].filter((text) => text !== false);
   return (
     <p id="lead">
       Arcs show where the model looks. <Explained text={baseRun.value ? looksFrom(baseRun.value) : ""} />{" "}
-      {list.charAt(0).toUpperCase() + list.slice(1)}.
+      {capital(new Intl.ListFormat("en-GB", { type: "disjunction" }).format(next))}.
     </p>
   );
 }

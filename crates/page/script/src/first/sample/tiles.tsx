@@ -1,7 +1,7 @@
 // The tokens of the shown sample as tiles: each can be changed, and closed for all queries.
 
 import { computed } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { fixed, joined, percent as whole, range } from "../../model/numbers";
 import { change, view } from "../../state/view";
 import {
@@ -19,7 +19,7 @@ import {
 import { meaningOf } from "../../draw/dom";
 import { guess, awaitsGuess } from "../../state/guess";
 import { decisive, percent } from "../../model/sentence";
-import { TokenRow } from "../../draw/token-row";
+import { Arcs } from "../../draw/arcs";
 import { tokenOf, typedOf } from "../../model/tokens";
 import { inputError, showUserSample, showText, withInputError } from "../../state/user-samples";
 import { current, shownRun } from "../../state/state";
@@ -33,20 +33,35 @@ const isHeadOff = computed(() => (current.value ? isOff(current.value.layer, cur
 /** The positions at which no query may look, as text: while steps play, the tiles stay as they are. */
 const closed = computed(() => String(view.value.changes.keys ?? ""));
 
+/** Tokens in one row that scrolls, and above them bands from the query to where it looks: each ends at its own tile. */
 export function Tokens() {
   const now = shownRun.value as Run;
+  const row = useRef<HTMLDivElement>(null);
+  const [query, weights] = [currentQuery.value, currentWeights.value];
+  // What is to be seen, if not the position that gets the most.
+  const sight = awaitsGuess.value ? 0 : now.asksEach ? query : decisive(now, currentSampleKey.value)[0];
+  const tile = isWide() ? "4.7rem" : currentLength.value > mostInARow() ? "2.75rem" : "2.25rem";
+  // What a reader has opened begins with the token that gets the most. While steps play, the row stays where it is.
+  useEffect(() => {
+    const box = row.current;
+    if (!box || box.scrollWidth <= box.clientWidth) return;
+    const width = box.scrollWidth / weights.length;
+    const most = sight ?? weights.indexOf(Math.max(...weights));
+    const [from, to] = [Math.min(query, most) * width, (Math.max(query, most) + 1) * width];
+    if (to - from <= box.clientWidth) box.scrollLeft = Math.min(Math.max(box.scrollLeft, to - box.clientWidth), from);
+    else box.scrollLeft = (most + 0.5) * width - box.clientWidth / 2;
+  }, [`${now.name} ${currentSampleKey.value} ${query} ${currentCaption.value} ${awaitsGuess.value}`]);
   return (
-    <TokenRow
-      isFaint={isHeadOff.value}
-      query={currentQuery.value}
-      weights={currentWeights.value}
-      isMarked={(position) => now.isAlone || now.marked(currentSampleKey.value, position)}
-      tile={isWide() ? "4.7rem" : currentLength.value > mostInARow() ? "2.75rem" : "2.25rem"}
-      about={`${now.name} ${currentSampleKey.value} ${currentQuery.value} ${currentCaption.value} ${awaitsGuess.value}`}
-      sight={awaitsGuess.value ? 0 : now.asksEach ? currentQuery.value : decisive(now, currentSampleKey.value)[0]}
-    >
-      {tiles}
-    </TokenRow>
+    <div class={isHeadOff.value ? "token-row faint" : "token-row"} ref={row}>
+      <div class="token-columns" style={{ "--positions": weights.length, "--tile": tile }}>
+        <Arcs
+          query={query}
+          weights={weights}
+          isMarked={(position) => now.isAlone || now.marked(currentSampleKey.value, position)}
+        />
+        {tiles}
+      </div>
+    </div>
   );
 }
 

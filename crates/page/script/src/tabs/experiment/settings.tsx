@@ -6,6 +6,7 @@ import { fixed } from "../../model/numbers";
 import { FIRST, GROUPS, type Key, type Setting } from "../../model/settings";
 import { baseRun, config, configBefore, experiment, previousRun, settingsOf } from "../../state/state";
 import { change, view } from "../../state/view";
+import { Choice } from "../../draw/dom";
 import { TrainingState } from "../../draw/training-state";
 import type { Config, Ended } from "../../model/types";
 
@@ -27,44 +28,41 @@ function Control({ setting: [key, name, { most, names = {}, unset } = {}] }: { s
   const { values, least = 1e-6, step = 1, optional: isOptional = false, text: isText = false } = key;
   const now = given(config.value as Config, key);
   const id = `set-${key.key.replaceAll(".", "-")}`;
-  const isListed = values?.includes(now) || (isOptional && now === null);
+  const kind = key.key in view.value.settings ? "is-other" : undefined;
+  if (values) {
+    const isListed = values.includes(now) || (isOptional && now === null);
+    const options = [
+      ...(isListed ? [] : [["other", String(JSON.stringify(now))]]),
+      ...(isOptional ? [["null", unset ? `unset (${unset})` : "unset"]] : []),
+      ...values.map(String).map((value) => [value, names[value] ?? NAMES[value] ?? value]),
+    ];
+    const choose = (text: string) => set(key, values.find((value) => String(value) === text) ?? null);
+    return (
+      <Choice
+        kind={kind}
+        id={id}
+        label={name}
+        value={isListed ? String(now) : "other"}
+        options={options}
+        onChoose={choose}
+      />
+    );
+  }
   const limits = (isText ? {} : { type: "number", min: least, max: most, step }) as object;
   return (
-    <label class={key.key in view.value.settings ? "is-other" : undefined} for={id}>
+    <label class={kind}>
       {name}
-      {values ? (
-        <select
-          id={id}
-          value={isListed ? String(now) : "other"}
-          onChange={({ currentTarget }) => {
-            set(key, values.find((value) => String(value) === currentTarget.value) ?? null);
-          }}
-        >
-          {!isListed && (
-            <option value="other" disabled>
-              {String(JSON.stringify(now))}
-            </option>
-          )}
-          {isOptional && <option value="null">unset{unset && ` (${unset})`}</option>}
-          {values.map(String).map((value) => (
-            <option key={value} value={value}>
-              {names[value] ?? NAMES[value] ?? value}
-            </option>
-          ))}
-        </select>
-      ) : (
-        <input
-          id={id}
-          {...limits}
-          value={now ?? ""}
-          placeholder={unset}
-          onChange={({ currentTarget }) => {
-            const { value } = currentTarget;
-            if (currentTarget.reportValidity() && (value !== "" || isOptional))
-              set(key, value === "" ? null : Number.isNaN(Number(value)) ? value : Number(value));
-          }}
-        />
-      )}
+      <input
+        id={id}
+        {...limits}
+        value={now ?? ""}
+        placeholder={unset}
+        onChange={({ currentTarget }) => {
+          const { value } = currentTarget;
+          if (currentTarget.reportValidity() && (value !== "" || isOptional))
+            set(key, value === "" ? null : Number.isNaN(Number(value)) ? value : Number(value));
+        }}
+      />
     </label>
   );
 }
