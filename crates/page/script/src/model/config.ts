@@ -82,29 +82,22 @@ const LONG = 10;
 /** Whether a training could take more than ten seconds on a slow computer: then the reader starts it. */
 export const isLong = (config: Config, steps: number) => operationsOf(config, steps) > LONG * SLOW;
 
+const isTable = (item: unknown) => item !== null && typeof item === "object" && !Array.isArray(item);
+
+function tomlValue(item: any): string {
+  if (Array.isArray(item)) return `[${item.map(tomlValue).join(", ")}]`;
+  if (isTable(item)) return `{ ${tomlLines(item).join(", ")} }`;
+  return typeof item === "string" ? JSON.stringify(item) : String(item);
+}
+
+const tomlLines = (table: Config) =>
+  Object.entries(table)
+    .filter(([, item]) => item !== null)
+    .map(([name, item]) => `${name} = ${tomlValue(item)}`);
+
 /** A config as TOML. */
 export function tomlOf(config: Config) {
-  const value = (item: any): string => {
-    if (Array.isArray(item)) return `[${item.map(value).join(", ")}]`;
-    if (item !== null && typeof item === "object")
-      return `{ ${Object.entries(item)
-        .filter(([, own]) => own !== null)
-        .map(([name, own]) => `${name} = ${value(own)}`)
-        .join(", ")} }`;
-    if (typeof item === "string") return JSON.stringify(item);
-    return String(item);
-  };
-  const isTable = (item: any) => item !== null && typeof item === "object" && !Array.isArray(item);
-  const known = Object.entries(config).filter(([, item]) => item !== null);
-  const lines = known.filter(([, item]) => !isTable(item)).map(([name, item]) => `${name} = ${value(item)}`);
-  for (const [name, table] of known.filter(([, item]) => isTable(item))) {
-    lines.push(
-      "",
-      `[${name}]`,
-      ...Object.entries(table)
-        .filter(([, item]) => item !== null)
-        .map(([key, item]) => `${key} = ${value(item)}`),
-    );
-  }
-  return `${lines.join("\n")}\n`;
+  const [tables, others] = [true, false].map((is) => Object.entries(config).filter(([, item]) => isTable(item) === is));
+  const lines = tables.flatMap(([name, table]) => ["", `[${name}]`, ...tomlLines(table)]);
+  return `${[...tomlLines(Object.fromEntries(others)), ...lines].join("\n")}\n`;
 }

@@ -83,25 +83,25 @@ function StageOf({ stage, name }: { stage: Stage; name: string }) {
       <p class="sentence">
         <Explained text={stage.sentence} />
       </p>
-      <div class="grids">
-        {stage.grids.map((grid) => (
-          <NumberGrid grid={grid} key={grid.name} />
-        ))}
-      </div>
-      {stage.weights && stage.weights.length > 0 && (
+      <Grids all={stage.grids} />
+      {stage.weights?.length ? (
         <details>
           <summary>The model's weights in this stage</summary>
-          <div class="grids">
-            {stage.weights.map((grid) => (
-              <NumberGrid grid={grid} key={grid.name} />
-            ))}
-          </div>
+          <Grids all={stage.weights} />
         </details>
-      )}
+      ) : null}
       {stage.checks && stage.checks.length > 0 && <Check of={stage.checks} isChanged={stage.isChanged} />}
     </section>
   );
 }
+
+const Grids = ({ all }: { all: Grid[] }) => (
+  <div class="grids">
+    {all.map((grid) => (
+      <NumberGrid grid={grid} key={grid.name} />
+    ))}
+  </div>
+);
 
 /** Text with what stands low after `_` and high after `^`. */
 const Formula = ({ text }: { text: string }) => (

@@ -140,7 +140,6 @@ function Outcome() {
         . Always answering <bdi>“{run.className(most)}”</bdi> gives{" "}
         {fixed(brief.held_out[most] / sum(brief.held_out), 3)}.
       </p>
-      {ended.best && <p>{ended.best.outcome}</p>}
       <ul>
         {[sentence(brief.choice), ...brief.notes].map((note) => (
           <li key={note}>{note}</li>

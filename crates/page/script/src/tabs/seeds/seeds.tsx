@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { settingsText } from "../../model/config";
 import { interventionsText } from "../../sources/interventions";
 import { METRICS } from "../../model/described";
-import { fixed, range } from "../../model/numbers";
+import { fixed, range, sum } from "../../model/numbers";
 import { announce } from "../../draw/dom";
 import { hasInterventions } from "../../state/current";
 import { openSeed } from "../../state/experiments";
@@ -46,9 +46,6 @@ const settings = computed(() => {
 });
 const data = computed(() => dataOf(view.value.settings));
 const changes = computed(() => (hasInterventions.value ? interventionsText(view.value.changes) : ""));
-
-const onLabel = ({ attention }: Seed, positions: number[], name: "positive" | "negative") =>
-  positions.reduce((sum, position) => sum + (attention[name]?.[position] ?? NaN), 0);
 
 function TrainedHere() {
   const swarm = swarmOf(config.value as Config, data.value);
@@ -119,8 +116,11 @@ function decides(run: Run, position: number) {
 
 /** Attention on the positions in samples of label 0, and of label 1. */
 const onPositions =
-  (positions: number[]): ((seed: Seed) => [number, number]) =>
-  (seed) => [onLabel(seed, positions, "negative"), onLabel(seed, positions, "positive")];
+  (positions: number[]) =>
+  ({ attention: { negative, positive } }: Seed): [number, number] => {
+    const on = (shares: number[] | null) => sum(positions.map((position) => shares?.[position] ?? NaN));
+    return [on(negative), on(positive)];
+  };
 
 const axisNames = (positions: number[]): [string, string] => [
   `attention on position ${positions.join(" and ")} in samples of ${sides().negative}`,
