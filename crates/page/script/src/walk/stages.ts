@@ -128,32 +128,29 @@ function inputs(about: About): Stage {
   const input = c.input() ?? [];
   const begins = `begins with ${input.slice(0, 2).map(number).join(" and ")}`;
   const x = byPosition(about, "X: inputs", (position) => c.input(position));
-  const isChanged = c.isChanged("input");
+  const stage = (formula: string, grids: Grid[], sentence: string, checks?: Stage["checks"]): Stage => ({
+    title: "Inputs",
+    formula: `X = ${formula}`,
+    isChanged: c.isChanged("input"),
+    grids,
+    sentence,
+    checks,
+  });
   if (layer > 0) {
     const gives = input.length ? `: the vector of ${called(about, query)} ${begins}` : ", which is not recorded";
-    return {
-      title: "Inputs",
-      formula: `X = output of layer ${layer - 1}`,
-      grids: input.length ? [x] : [],
-      isChanged,
-      sentence: `Layer ${layer} takes what layer ${layer - 1} gives${gives}.`,
-    };
+    const before = `output of layer ${layer - 1}`;
+    return stage(before, input.length ? [x] : [], `Layer ${layer} takes what layer ${layer - 1} gives${gives}.`);
   }
   const embedding = c.embedding();
   const { positions, hasFirstNorm } = c.parts;
   const isAdded = positions === "learned" || positions === "sinusoidal" || positions === "first";
   const sum = isAdded ? "token + position" : "token";
-  const formula = `X = ${hasFirstNorm ? `norm(${sum})` : sum}`;
+  const formula = hasFirstNorm ? `norm(${sum})` : sum;
   if (!embedding) {
     const what = isAdded
       ? `The vectors of ${called(about, query)} as a token and as a position add up to its input`
       : `The vector of ${called(about, query)} as a token is its input`;
-    return {
-      title: "Inputs",
-      formula,
-      grids: [x],
-      sentence: `${what}${hasFirstNorm ? ", once normalised" : ""}; it ${begins}.`,
-    };
+    return stage(formula, [x], `${what}${hasFirstNorm ? ", once normalised" : ""}; it ${begins}.`);
   }
   const { token, place } = embedding;
   const grids = [byPosition(about, "token vectors", (position) => c.embedding(position)?.token ?? null)];
@@ -163,16 +160,10 @@ function inputs(about: About): Stage {
     );
   if (place || hasFirstNorm) grids.push({ ...x, sign: hasFirstNorm ? "→" : "=" });
   const normed = hasFirstNorm ? `; normalised, the sum ${begins}` : "";
-  return {
-    title: "Inputs",
-    formula,
-    isChanged,
-    checks: [[embedding.input, input]],
-    grids,
-    sentence: place
-      ? `Token ${names.token(query)} has a vector, and so has position ${query}${FIXED[positions] ?? ""}: their first numbers ${number(token[0])} and ${number(place[0])} add up to ${number(embedding.sum[0])}${normed}.`
-      : `The vector of token ${names.token(query)} is the input, and begins with ${number(token[0])}: this model has no vectors of positions${positions === "rotary" ? ", and rotates queries and keys instead" : ""}${normed}.`,
-  };
+  const sentence = place
+    ? `Token ${names.token(query)} has a vector, and so has position ${query}${FIXED[positions] ?? ""}: their first numbers ${number(token[0])} and ${number(place[0])} add up to ${number(embedding.sum[0])}${normed}.`
+    : `The vector of token ${names.token(query)} is the input, and begins with ${number(token[0])}: this model has no vectors of positions${positions === "rotary" ? ", and rotates queries and keys instead" : ""}${normed}.`;
+  return stage(formula, grids, sentence, [[embedding.input, input]]);
 }
 
 /** What vectors of positions are that no training changes. */
@@ -281,7 +272,8 @@ const matrixOf = (name: string, { rows, bias, hasBias }: Linear): Grid => ({
 function products(about: About): Stage {
   const { c, key, names } = about;
   const [query, own] = [c.ofHead("query", c.query), c.ofHead("key", key)];
-  const found = c.products();
+  // Padding is not shown.
+  const found = c.products().slice(0, names.count);
   const most = found.indexOf(Math.max(...found));
   return {
     title: "Products",
