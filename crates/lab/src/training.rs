@@ -221,15 +221,14 @@ impl Best {
     }
 }
 
-/// What came of a training on texts, as its report says it.
+/// What came of a training with an answer per sample, as its report says it.
 fn outcome_of(experiment: &Experiment, measured: &[StepMetrics], step: usize) -> Option<String> {
     let Experiment { config, splits, .. } = experiment;
-    config.data.words.as_ref()?;
+    let data = Some(&config.data).filter(|data| !data.task.is_per_position())?;
     let outcome = Outcome::of(config, splits, measured, Some(step))?;
-    let data = &config.data;
     let name = |class| format!("\"{}\"", data.class_name(class));
     let f1_of = (data.n_classes == 2 && !data.classes.is_empty()).then(|| name(1));
-    Some(outcome.sentences(name, f1_of.as_deref(), "words"))
+    Some(outcome.sentences(name, f1_of.as_deref(), data.parts().name()))
 }
 
 /// The engine at the start of a training, or in a later state.

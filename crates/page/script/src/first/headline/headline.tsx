@@ -28,6 +28,7 @@ import { SaveButton, SaveDialog } from "./save";
 import "./headline.css";
 import { fixed, joined } from "../../model/numbers";
 import { hasInterventions } from "../../state/current";
+import { chartedRun } from "../training/curves";
 import { startsLooking } from "../training/marks";
 import { LOOKS } from "../../model/sentence";
 
@@ -59,12 +60,18 @@ const outcome = computed(() => {
   const { outcome, ended } = run?.facts ?? {};
   if (!run || outcome || !ended) return outcome ?? "";
   const { f1 } = ended.held_out ?? ended.train;
-  const brief = `${ended.learned ? "Learned" : "Not learned"}: F1 on ${ended.held_out ? "held-out" : "training"} samples ${fixed(f1 ?? 0, 3)}.`;
-  const step = startsLooking.value;
+  const over = `F1 on ${ended.held_out ? "held-out" : "training"} samples`;
+  const brief = f1 !== null && `${ended.learned ? "Learned" : "Not learned"}: ${over} ${fixed(f1, 3)}.`;
+  // The curves come after all else of a run.
+  const isCharted = chartedRun.value?.facts === run.facts && run.isShare;
+  const isKnown = isCharted && run.samples.some((sample) => run.lookedAt(sample).length);
+  const step = isKnown ? startsLooking.value : null;
   const gives = step === null ? "does not give" : "gives";
   const looks = `The shown head ${gives} what decides the label more than ${LOOKS} times uniform attention`;
-  const isKnown = run.isShare && run.samples.some((sample) => run.lookedAt(sample).length);
-  return joined([ended.best?.outcome ?? brief, isKnown && `${looks}${step === null ? "" : `, from step ${step} on`}.`]);
+  return joined([
+    ended.best ? ended.best.outcome : brief,
+    isKnown && `${looks}${step === null ? "" : `, from step ${step} on`}.`,
+  ]);
 });
 
 export function Headline() {
