@@ -29,6 +29,7 @@ export function Chart({ chart }: { chart: ChartModel }) {
   const yOf = (value: number) => bottom - Math.min((value - low) / extent, 1) * (bottom - top);
   const scrub = scrubber((x) => ((x - left) / inner) * last);
   const place = { xOf, yOf, top, bottom };
+  const levels = [low, low + extent / 2, chart.top];
   const digits = extent < 0.1 ? 3 : 2;
   return (
     <figure>
@@ -56,19 +57,11 @@ export function Chart({ chart }: { chart: ChartModel }) {
             role="img"
             aria-label={`${chart.title}, over the steps of the training`}
           >
-            {[0, 0.5, 1].map((share) => (
-              <g key={share}>
-                <line
-                  class="rule"
-                  x1={left}
-                  x2={width - right}
-                  y1={yOf(low + extent * share)}
-                  y2={yOf(low + extent * share)}
-                />
-                <text class="tick end" x={left - 5 * unit} y={yOf(low + extent * share) + 4 * unit}>
-                  {fixed(low + extent * share, digits)}
-                </text>
-              </g>
+            <path class="rule" d={levels.map((value) => `M${left} ${yOf(value)}H${width - right}`).join("")} />
+            {levels.map((value) => (
+              <text key={value} class="tick end" x={left - 5 * unit} y={yOf(value) + 4 * unit}>
+                {fixed(value, digits)}
+              </text>
             ))}
             {ticksOf(last, Math.max(inner / (64 * unit), 1)).map((step) => (
               <text

@@ -162,23 +162,20 @@ function Entry({ run, sample, at }: { run: Run; sample: Sample; at: number }) {
   const text = run.asksEach ? (count ? `${right} of ${count} right` : "") : joined([label, run.outcomes[kind]], ", ");
   return (
     <>
-      <span class="number">{isUserSample(sample.key) ? "yours" : sample.key}</span> <Tokens run={run} sample={sample} />{" "}
+      <span class="number">{isUserSample(sample.key) ? "yours" : sample.key}</span>{" "}
+      <span class="tokens">
+        {sample.tokens.slice(0, MAX_TOKENS).map((_, position) => (
+          <>
+            <bdi>
+              {sample.marked.includes(position) ? "◆" : ""}
+              {run.tokenText(sample, position)}
+            </bdi>{" "}
+          </>
+        ))}
+        {sample.tokens.length > MAX_TOKENS ? "…" : ""}
+      </span>{" "}
       <span class={`outcome ${kind}`}>{text}</span>{" "}
       {!run.asksEach && <span class="probability">{fixed(run.probability(sample, at))}</span>}
     </>
   );
 }
-
-const Tokens = ({ run, sample }: { run: Run; sample: Sample }) => (
-  <span class="tokens">
-    {sample.tokens.slice(0, MAX_TOKENS).map((_, position) => (
-      <>
-        <bdi>
-          {sample.marked.includes(position) ? "◆" : ""}
-          {run.tokenText(sample, position)}
-        </bdi>{" "}
-      </>
-    ))}
-    {sample.tokens.length > MAX_TOKENS ? "…" : ""}
-  </span>
-);
