@@ -14,7 +14,7 @@ test("an axis ends at a round value that is not below the highest", () => {
   for (const most of [0.004, 0.23, 0.3, 1, 1.27, 7, 90]) {
     assert.ok(niceTop(most) >= most * 0.999 && niceTop(most) <= 1.7 * most, `${most}: ${niceTop(most)}`);
   }
-  assert.deepEqual([niceTop(0), ...[0.25, 0.5].map((top) => cutText([[1, 0.5], [2, 0.1]], top))], [1, " (above 0.25 cut)", ""]);
+  assert.deepEqual([niceTop(0), niceTop(0.28), ...[0.25, 0.5].map((top) => cutText([[1, 0.5], [2, 0.1]], top))], [1, 0.3, " (above 0.25 cut)", ""]);
   assert.deepEqual([[2, 0, 2, 2], [2, 0], [2]].map((values) => settledFrom(values, (value) => value > 1)), [2, 2, 0]);
 });
 

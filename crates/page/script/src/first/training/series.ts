@@ -20,7 +20,9 @@ export const wideOf = (count: number) => Math.min(2 * Math.round(count / 100) + 
 export function niceTop(most: number) {
   if (!(most > 0)) return 1;
   const unit = 10 ** Math.floor(Math.log10(most));
-  return unit * ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most * 0.999) as number);
+  const factor = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most * 0.999) as number;
+  // 3 times 0.1 is 0.3.
+  return Number((factor * unit).toPrecision(2));
 }
 
 /** The place from which on all values are as asked; their number if the last one is not. */
