@@ -12,7 +12,7 @@ test("the page trains the run again, to the same weights", async (t) => {
   const hashes = await texts(page, "#evidence dt:text('SHA-256 of') + dd");
   assert.deepEqual(hashes.slice(0, 2), [run.hash, `${run.hash} (the same)`]);
   assert.equal(await page.evaluate(() => globalThis.headlight.shown.value.times.length), 1501);
-  assert.match(await page.textContent("#outcome"), /^Learned: held-out F1 1\.000/);
+  assert.match(await page.textContent("#verdict"), /^Learned: held-out F1 1\.000/);
 });
 
 test("the first sight begins with the question, and needs no scrolling", async (t) => {

@@ -78,7 +78,7 @@ export function Headline() {
   return (
     <header id="headline">
       <h1>{asked.value || TITLE}</h1>
-      {outcome.value && <p id="outcome">{outcome.value}</p>}
+      {outcome.value && <p id="verdict">{outcome.value}</p>}
       {isNarrow.value && canTrain.value ? (
         <div class="chips-fold">
           <details>
