@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
 
 /** Text that a screen reader reads aloud. */
 const announcement = signal("");
@@ -21,7 +22,7 @@ type ChoiceProps = {
   kind?: string;
   id?: string;
   name?: string;
-  label: string;
+  label: ComponentChildren;
   value?: string | number;
   options: (string | number)[][];
   onChoose?: (value: string) => void;

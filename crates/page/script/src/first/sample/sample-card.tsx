@@ -4,6 +4,7 @@ import { Answer } from "./answer";
 import { currentSampleKey, currentQuery, currentSample, current10Hz, currentWeights10Hz } from "../../state/current";
 import { spoken } from "../../state/play";
 import { sentenceOf } from "../../model/sentence";
+import { Choice } from "../../draw/dom";
 import { Explained } from "../../draw/explained";
 import { Tokens } from "./tiles";
 import { isOff } from "../../state/intervene";
@@ -62,18 +63,13 @@ function Heading() {
         <button type="button" id="sample-before" aria-label="Sample before" onClick={() => move(-1)}>
           ‹
         </button>
-        <select
+        <Choice
           id="sample"
-          aria-label="Sample"
+          label={<span class="unseen">Sample</span>}
           value={currentSampleKey.value}
-          onChange={(event) => change({ sample: event.currentTarget.value })}
-        >
-          {options.map(([name, text]) => (
-            <option key={name} value={name}>
-              {text}
-            </option>
-          ))}
-        </select>
+          options={options}
+          onChoose={(sample) => change({ sample })}
+        />
         <button type="button" id="sample-next" aria-label="Next sample" onClick={() => move(1)}>
           ›
         </button>
