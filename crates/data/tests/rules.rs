@@ -1,4 +1,4 @@
-//! Labels, label positions, and parameters that do not fit.
+//! Classes, label positions, and parameters that do not fit; `automata.rs` compares the labels.
 
 use crate::common::{anywhere, at, before, count, equal, sum};
 use headlight_data::{ClsPlace, LabelRule, Sampler};
@@ -14,68 +14,18 @@ fn samples(seq_len: usize, cls: ClsPlace) -> Sampler {
 }
 
 #[test]
-fn labels() {
-    let cases = [
-        (at(42, 3), true),
-        (at(42, 2), false),
-        (anywhere(9), true),
-        (anywhere(8), false),
-        (before(42, 5), true),
-        (before(9, 5), false),
-        (before(7, 7), true),
-        (before(42, 42), false),
-        (equal(2, 4), true),
-        (equal(1, 2), false),
-    ];
-    for (rule, label) in cases {
-        assert_eq!(
-            rule.label_for(&SAMPLE, ClsPlace::First, 2),
-            u32::from(label),
-            "{rule:?}"
-        );
-    }
-}
-
-#[test]
-fn the_last_class_of_a_count_includes_higher_counts() {
-    for (token, classes) in [(8, [0, 0, 0]), (42, [1, 1, 1]), (5, [1, 2, 2])] {
-        let rule = count(token);
-        assert_eq!(
-            [2, 3, 4].map(|n| rule.label_for(&SAMPLE, ClsPlace::First, n)),
-            classes
-        );
-    }
+fn a_count_has_a_class_for_each_number_of_tokens() {
     assert_eq!(count(7).label_positions(&SAMPLE, ClsPlace::First), [2, 4]);
     assert_eq!(count(7).most_classes(samples(6, ClsPlace::First)), 7);
     assert_eq!(anywhere(7).most_classes(samples(6, ClsPlace::First)), 2);
 }
 
 #[test]
-fn the_class_of_a_sum_is_its_remainder() {
+fn a_sum_has_the_classes_of_its_modulus() {
     let rule = |first, second, modulus| sum(modulus, &[first, second]);
-    // The first position holds `[CLS]` or a token: the sum is that of the two tokens.
-    let sample = [58, 3, 57, 0];
-    for (first, second, modulus, class) in [
-        (0, 1, 59, 2),
-        (0, 2, 59, 56),
-        (1, 3, 59, 3),
-        (0, 2, 10, 5),
-        (1, 2, 60, 0),
-    ] {
-        let rule = rule(first, second, modulus);
-        assert_eq!(
-            rule.label_for(&sample, ClsPlace::None, modulus as usize),
-            class
-        );
-        assert_eq!(
-            rule.n_classes(samples(3, ClsPlace::None)),
-            Some(modulus as usize)
-        );
-        assert_eq!(
-            rule.most_classes(samples(3, ClsPlace::None)),
-            modulus as usize
-        );
-    }
+    let own = samples(3, ClsPlace::None);
+    assert_eq!(rule(0, 1, 59).n_classes(own), Some(59));
+    assert_eq!(rule(0, 1, 59).most_classes(own), 59);
     // Two of n successive tokens have 2 n - 1 sums.
     let check = |modulus, vocab_size, cls| {
         let samples = Sampler {
@@ -118,16 +68,13 @@ fn label_positions() {
 
 #[test]
 fn parameters_that_do_not_fit_are_named() {
+    let outside = "token 99 is outside the vocabulary";
     let cases = [
         (at(51, 3), "rule.token", "samples hold tokens 1 to 50"),
         (at(0, 3), "rule.token", "0 is [CLS]"),
         (at(42, 7), "rule.position", "tokens are at positions 1 to 6"),
         (at(42, 0), "rule.position", "0 is [CLS]"),
-        (
-            anywhere(99),
-            "rule.token",
-            "token 99 is outside the vocabulary",
-        ),
+        (anywhere(99), "rule.token", outside),
         (before(1, 51), "rule.second", "token 51 is outside"),
         (equal(1, 9), "rule.second", "position 9 is outside"),
         (equal(2, 2), "rule.second", "compared with itself"),
@@ -177,50 +124,24 @@ fn numbers_at_their_limits_are_valid() {
     assert_eq!(first(&order, 1).unwrap_err().key, "rule");
 }
 
+/// The rule, what it says, and where it is decided; rules about positions are decided at them in every sample.
+const IN_WORDS: &str = r#"
+{"kind": "sum-mod", "modulus": 59, "positions": [0, 1]}  | the sum of positions 0 and 1 modulo 59 | positions 0 and 1 together
+{"kind": "token-at-position", "token": 42, "position": 3} | token 42 is at position 3              | position 3
+{"kind": "token-anywhere", "token": 42}                  | token 42 is at any position            | token 42, wherever it is
+{"kind": "token-before-token", "first": 4, "second": 2}  | token 4 comes before token 2           | tokens 4 and 2, wherever they are
+{"kind": "equal-positions", "first": 4, "second": 2}     | positions 4 and 2 hold the same token  | positions 4 and 2 together
+{"kind": "count", "token": 42}                           | how often token 42 occurs              | token 42, wherever it is
+"#;
+
 #[test]
 fn each_rule_in_words() {
-    let cases: [(LabelRule, &str, &str, Option<Vec<usize>>); 6] = [
-        (
-            sum(59, &[0, 1]),
-            "the sum of positions 0 and 1 modulo 59",
-            "positions 0 and 1 together",
-            Some(vec![0, 1]),
-        ),
-        (
-            at(42, 3),
-            "token 42 is at position 3",
-            "position 3",
-            Some(vec![3]),
-        ),
-        (
-            anywhere(42),
-            "token 42 is at any position",
-            "token 42, wherever it is",
-            None,
-        ),
-        (
-            before(4, 2),
-            "token 4 comes before token 2",
-            "tokens 4 and 2, wherever they are",
-            None,
-        ),
-        (
-            equal(4, 2),
-            "positions 4 and 2 hold the same token",
-            "positions 4 and 2 together",
-            Some(vec![4, 2]),
-        ),
-        (
-            count(42),
-            "how often token 42 occurs",
-            "token 42, wherever it is",
-            None,
-        ),
-    ];
-    for (rule, description, place, positions) in cases {
-        assert!(rule.question().ends_with('?'), "{rule:?}");
-        assert_eq!(rule.describe(), description);
-        assert_eq!(rule.deciding_place(), place);
-        assert_eq!(rule.fixed_positions(), positions, "{rule:?}");
+    for line in IN_WORDS.trim().lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let rule: LabelRule = serde_json::from_str(cells[0]).unwrap();
+        assert!(rule.question().ends_with('?'), "{line}");
+        assert_eq!([rule.describe(), rule.deciding_place()], cells[1..]);
+        let is_fixed = cells[2].starts_with("position");
+        assert_eq!(rule.fixed_positions().is_some(), is_fixed, "{line}");
     }
 }

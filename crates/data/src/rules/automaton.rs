@@ -20,6 +20,13 @@ impl<'a> Automaton<'a> {
         }
     }
 
+    /// The class of a whole sample.
+    pub(super) fn read(&self, tokens: &[u32]) -> u32 {
+        let places = tokens.iter().enumerate();
+        let end = places.fold(0, |state, (place, &token)| (self.step)(state, place, token));
+        (self.class)(end)
+    }
+
     /// The automaton of a rule whose class is the number of tokens that count, capped at `most`.
     pub(super) fn counting(
         counts: impl Fn(usize, u32) -> bool + Send + Sync + 'a,

@@ -32,11 +32,6 @@ impl Count {
 }
 
 impl Rule for Count {
-    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, n_classes: usize) -> u32 {
-        let count = tokens.iter().filter(|&&token| token == self.token).count();
-        count.min(n_classes - 1) as u32
-    }
-
     fn automaton(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
         Some(Automaton::counting(
             |_, token| token == self.token,

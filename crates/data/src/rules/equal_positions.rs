@@ -42,10 +42,6 @@ impl EqualPositions {
 }
 
 impl Rule for EqualPositions {
-    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
-        u32::from(tokens[self.first] == tokens[self.second])
-    }
-
     fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         let equal = u64::MAX;
         let [first, second] = [self.first.min(self.second), self.first.max(self.second)];

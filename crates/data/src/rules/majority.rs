@@ -18,12 +18,6 @@ section! {
 }
 
 impl Rule for Majority {
-    fn label_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> u32 {
-        let tokens = cls.without(tokens);
-        let count = tokens.iter().filter(|&&token| token == self.token).count();
-        u32::from(2 * count > tokens.len())
-    }
-
     fn automaton(&self, cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         // How many tokens there were, and how many of them count.
         const ONE: u64 = 1 << 32;

@@ -15,12 +15,6 @@ section! {
 }
 
 impl Rule for Max {
-    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, n_classes: usize) -> u32 {
-        // `[CLS]` is 0.
-        let largest = tokens.iter().copied().max().unwrap_or(0);
-        largest.min(n_classes as u32 - 1)
-    }
-
     fn automaton(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
         Some(Automaton::new(
             |largest, _, token| largest.max(u64::from(token)),

@@ -21,20 +21,6 @@ section! {
 }
 
 impl Rule for Parity {
-    fn label_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> u32 {
-        let is_token = |token: &u32| *token == self.token;
-        let count = if self.positions.is_empty() {
-            cls.without(tokens)
-                .iter()
-                .filter(|token| is_token(token))
-                .count()
-        } else {
-            let named = self.positions.iter().map(|&position| &tokens[position]);
-            named.filter(|token| is_token(token)).count()
-        };
-        (count % 2) as u32
-    }
-
     fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         let counts = |position| self.positions.is_empty() || self.positions.contains(&position);
         Some(Automaton::new(

@@ -21,12 +21,16 @@ pub(super) type Drawn = Option<Vec<u32>>;
 /// What a rule can tell of samples, `[CLS]` among their tokens. The methods with a default suit a rule that is true or
 /// false of a sample whose tokens are numbers: class 1 if it is true, else class 0.
 pub trait Rule {
-    /// The class of a sample with `[CLS]` in this place, when there are `n_classes`.
-    fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32;
-
     /// An automaton that finds the class token by token; `None` if it would have too many states, or if some samples have no class.
     fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         None
+    }
+
+    /// The class of a sample with `[CLS]` in this place, when there are `n_classes`. A rule without an automaton has its own way to
+    /// find it.
+    fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32 {
+        let automaton = self.automaton(cls, n_classes);
+        automaton.map_or(0, |automaton| automaton.read(tokens))
     }
 
     /// What samples have labels for.

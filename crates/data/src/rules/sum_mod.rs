@@ -22,16 +22,6 @@ section! {
 }
 
 impl Rule for SumMod {
-    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, n_classes: usize) -> u32 {
-        let sum = |tokens: &mut dyn Iterator<Item = u32>| tokens.map(u64::from).sum::<u64>();
-        // `[CLS]` is 0.
-        let sum = match &self.positions[..] {
-            [] => sum(&mut tokens.iter().copied()),
-            positions => sum(&mut positions.iter().map(|&position| tokens[position])),
-        };
-        ((sum % u64::from(self.modulus)) as u32).min(n_classes as u32 - 1)
-    }
-
     fn automaton(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
         let modulus = u64::from(self.modulus);
         let counts = |position| self.positions.is_empty() || self.positions.contains(&position);

@@ -28,10 +28,6 @@ impl TokenAnywhere {
 }
 
 impl Rule for TokenAnywhere {
-    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
-        u32::from(tokens.contains(&self.token))
-    }
-
     fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         Some(Automaton::counting(|_, token| token == self.token, 1))
     }

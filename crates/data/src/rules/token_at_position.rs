@@ -33,10 +33,6 @@ impl TokenAtPosition {
 }
 
 impl Rule for TokenAtPosition {
-    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
-        u32::from(tokens[self.position] == self.token)
-    }
-
     fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         Some(Automaton::counting(
             |position, token| position == self.position && token == self.token,

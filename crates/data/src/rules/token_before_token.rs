@@ -39,11 +39,6 @@ impl TokenBeforeToken {
 }
 
 impl Rule for TokenBeforeToken {
-    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
-        let first = tokens.iter().position(|&token| token == self.first);
-        u32::from(first.is_some_and(|first| tokens[first + 1..].contains(&self.second)))
-    }
-
     fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         // 1 after the first token, 2 after the second one that follows it.
         Some(Automaton::new(
