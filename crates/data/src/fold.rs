@@ -1,7 +1,6 @@
 //! Cross-validation: the samples of a file in equal parts, each of which is held out once.
 
 use std::fmt;
-use std::str::FromStr;
 
 use headlight_schema::{Kind, Value};
 use serde::{Deserialize, Serialize};
@@ -29,10 +28,10 @@ impl Fold {
     }
 }
 
-impl FromStr for Fold {
-    type Err = String;
+impl TryFrom<String> for Fold {
+    type Error = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, String> {
         let wrong = || {
             format!(
                 "`{text}` is not a fold; write K/N with N from 2 to {MAX_FOLDS} and K from 1 to N, such as 1/5"
@@ -43,14 +42,6 @@ impl FromStr for Fold {
         let (index, count) = (number(index)?, number(count)?);
         let is_valid = (2..=MAX_FOLDS).contains(&count) && (1..=count).contains(&index);
         is_valid.then_some(Self { index, count }).ok_or_else(wrong)
-    }
-}
-
-impl TryFrom<String> for Fold {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }
 

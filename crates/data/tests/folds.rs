@@ -51,7 +51,9 @@ fn every_sample_is_held_out_once_and_each_fold_has_its_share_of_each_class() {
 fn folds_that_cannot_be_are_refused() {
     for wrong in ["0/5", "6/5", "1/1", "1", "a/b", "1/1001"] {
         assert!(
-            wrong.parse::<Fold>().unwrap_err().contains("K/N"),
+            Fold::try_from(wrong.to_owned())
+                .unwrap_err()
+                .contains("K/N"),
             "{wrong}"
         );
     }

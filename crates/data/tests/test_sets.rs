@@ -86,7 +86,7 @@ fn none_of_its_samples_is_held_out() {
         serde_json::from_value(json!({ "name": "file", "file": "other.csv" })).unwrap();
     let folded = DatasetConfig {
         source: Source::File("own.csv".into()),
-        fold: Some("1/5".parse().unwrap()),
+        fold: Some("1/5".to_owned().try_into().unwrap()),
         ..config.clone()
     };
     for config in [config, folded] {

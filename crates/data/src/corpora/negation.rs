@@ -62,30 +62,16 @@ impl Grammar for Negation {
         things.sort_unstable();
         both.sort_unstable();
         let composition = composition([things[0] * THINGS.len() + things[1], both[0], both[1]]);
-        let clauses = [
-            (thing, own.0, true, negated == 0),
-            (THINGS[second], its.0, false, negated == 1),
-        ];
-        let (a, b) = if choose(2) == 0 { (0, 1) } else { (1, 0) };
+        let is_first = choose(2) == 0;
         let (verb, joint) = (one_of(VERBS, choose).0, one_of(JOINTS, choose).0);
-        let not = |negated| if negated { "not" } else { "" };
-        let (a, b) = (clauses[a], clauses[b]);
-        let words = sentence(&[
-            "the",
-            marker(a.2),
-            a.0,
-            verb,
-            not(a.3),
-            a.1,
-            ",",
-            joint,
-            "the",
-            marker(b.2),
-            b.0,
-            verb,
-            not(b.3),
-            b.1,
-        ]);
+        let clause = |thing, quality, is_asked, is_negated| {
+            let not = if is_negated { "not" } else { "" };
+            ["the", marker(is_asked), thing, verb, not, quality]
+        };
+        let own = clause(thing, own.0, true, negated == 0);
+        let its = clause(THINGS[second], its.0, false, negated == 1);
+        let [a, b] = if is_first { [own, its] } else { [its, own] };
+        let words = sentence(&[&a[..], &[",", joint], &b].concat());
         (words, composition)
     }
 

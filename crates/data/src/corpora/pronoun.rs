@@ -37,34 +37,23 @@ impl Grammar for Pronoun {
         let (animal, first) = one_of(ANIMALS, choose);
         let (verb, places) = [("did not cross", CROSSED), ("sat on", SAT_ON)][choose(2)];
         let (place, second) = one_of(places, choose);
-        let mut qualities = [one_of(OF_ANIMALS, choose), one_of(OF_PLACES, choose)];
+        let qualities = [one_of(OF_ANIMALS, choose), one_of(OF_PLACES, choose)];
         let composition = composition([
             first * CROSSED.len() + second,
             qualities[0].1,
             qualities[1].1,
         ]);
         let is_place = choose(2);
-        let mut marked = [is_place == 0, is_place == 1];
-        if choose(2) == 1 {
-            qualities.reverse();
-            marked.reverse();
-        }
-        let [(a, _), (b, _)] = qualities;
-        let words = sentence(&[
-            "the",
-            animal,
-            verb,
-            "the",
-            place,
-            "because",
-            marker(marked[0]),
-            "it was too",
-            a,
-            ", and",
-            marker(marked[1]),
-            "it was too",
-            b,
-        ]);
+        let clause = |(quality, _), is_asked| [marker(is_asked), "it was too", quality];
+        let of_animal = clause(qualities[0], is_place == 0);
+        let of_place = clause(qualities[1], is_place == 1);
+        let [a, b] = if choose(2) == 0 {
+            [of_animal, of_place]
+        } else {
+            [of_place, of_animal]
+        };
+        let start = ["the", animal, verb, "the", place, "because"];
+        let words = sentence(&[&start[..], &a, &[", and"], &b].concat());
         (words, composition)
     }
 

@@ -131,12 +131,6 @@ impl ColumnContent<'_> {
         are_names && different > 0 && 2 * different <= self.filled
     }
 
-    /// Whether its values are lists of whole numbers, as text.
-    fn are_lists(&self) -> bool {
-        let is_list = |text: &&str| text.split([' ', ',']).all(|id| id.parse::<u32>().is_ok());
-        self.filled > 0 && !self.are_numbers && self.different.iter().all(is_list)
-    }
-
     /// Why it is not one of categories.
     fn unsuitable(&self) -> Option<&'static str> {
         match self {
@@ -190,66 +184,53 @@ impl SampleTable {
     /// # Errors
     /// When no column fits or several do: names them.
     pub fn choose(&self, named: &ColumnNames) -> Result<ColumnChoice, ChoiceError> {
-        if let Form::Lines = self.form {
-            return refused(
-                &[],
-                "a text file has no labels; name it as data.file in a config with data.task = \"next-token\" and \
-                 model.attention.mask = \"causal\", or give a .csv, .tsv or .jsonl file with labels",
-            );
+        let as_named = |samples| ColumnChoice {
+            samples,
+            columns: named.clone(),
+            left_out: Vec::new(),
+        };
+        match self.form {
+            Form::Lines => {
+                return refused(
+                    &[],
+                    "a text file has no labels; name it as data.file in a config with data.task = \"next-token\" and \
+                     model.attention.mask = \"causal\", or give a .csv, .tsv or .jsonl file with labels",
+                );
+            }
+            Form::Arrays(_) => return Ok(as_named(ChosenSamples::Tokens)),
+            Form::Cells { .. } | Form::Objects(_) => {}
         }
         let columns = self.contents();
         let is_tokens = |column: &ColumnContent<'_>| match self.form {
             Form::Objects(_) => column.name == "tokens" && !column.are_plain,
             _ => token_number(column.name).is_some(),
         };
-        let is_of_arrays = matches!(self.form, Form::Arrays(_));
-        let may_be_tokens = named.text.is_none() && named.features.is_empty();
-        let has_tokens = may_be_tokens && (is_of_arrays || columns.iter().any(is_tokens));
+        let has_features = !named.features.is_empty();
+        let has_tokens = named.text.is_none() && !has_features && columns.iter().any(is_tokens);
         let is_label = |column: &ColumnContent<'_>| {
             column.name == named.label_name() && column.filled == self.len()
         };
         let is_labels = |column: &ColumnContent<'_>| column.name == "labels" && !column.are_plain;
-        let has_token_labels =
-            has_tokens && columns.iter().any(is_labels) && !columns.iter().any(is_label);
-        let mut chosen = ColumnChoice {
-            samples: ChosenSamples::Tokens,
-            columns: ColumnNames {
-                text: None,
-                ..named.clone()
-            },
-            left_out: Vec::new(),
-        };
-        if has_token_labels {
-            chosen.samples = ChosenSamples::LabelledTokens;
-        }
-        if has_token_labels || has_tokens && is_of_arrays {
-            return Ok(chosen);
-        }
-        let is_list = |column: &ColumnContent<'_>| column.name == "tokens" && column.are_lists();
-        if may_be_tokens && !has_tokens && !self.is_json() && columns.iter().any(is_list) {
-            return refused(
-                &[],
-                "the column `tokens` holds lists of token ids; in a table each token has a column, token_0, token_1 and so on, \
-                 and in .jsonl `tokens` may be a list",
-            );
+        if has_tokens && columns.iter().any(is_labels) && !columns.iter().any(is_label) {
+            return Ok(as_named(ChosenSamples::LabelledTokens));
         }
         let own_label = named.label.as_ref().and_then(|name| self.find(name));
         let mut text = None;
-        if !has_tokens && named.features.is_empty() {
+        if !has_tokens && !has_features {
             text = self.called(named.text.as_ref(), &TEXTS, own_label, TEXT)?;
         }
-        let is_known = has_tokens || text.is_some() || !named.features.is_empty();
+        let is_known = has_tokens || text.is_some() || has_features;
         let label = self.called(named.label.as_ref(), &LABELS, text, LABEL)?;
-        let mut rest: Vec<&ColumnContent<'_>> = Vec::new();
-        for (index, column) in columns.iter().enumerate() {
+        let is_left = |index: usize, column: &ColumnContent<'_>| {
             let is_sample = has_tokens && is_tokens(column)
                 || named.features.iter().any(|name| name == column.name);
             // A column without a name numbers the rows.
             let is_other = ["", "split"].contains(&&*column.name.to_ascii_lowercase());
-            if ![text, label].contains(&Some(index)) && !is_sample && !is_other {
-                rest.push(column);
-            }
-        }
+            ![text, label].contains(&Some(index)) && !is_sample && !is_other
+        };
+        let all = columns.iter().enumerate();
+        let rest = all.filter(|&(index, column)| is_left(index, column));
+        let mut rest: Vec<&ColumnContent<'_>> = rest.map(|(_, column)| column).collect();
         let label = match label {
             Some(label) => &columns[label],
             None => self.left_as_label(&rest, is_known)?,
@@ -265,23 +246,23 @@ impl SampleTable {
             text = Some(other);
             rest.clear();
         }
+        let mut chosen = as_named(ChosenSamples::Tokens);
         chosen.columns.label = Some(label.name.to_owned());
-        let features = &mut chosen.columns.features;
+        chosen.columns.text = text.map(|text| text.name.to_owned());
         if let Some(text) = text {
             text.check_text()?;
             chosen.samples = ChosenSamples::Texts;
-            chosen.columns.text = Some(text.name.to_owned());
             let left_out = rest.iter().map(|column| (column.name.to_owned(), ""));
             chosen.left_out = left_out.collect();
         } else if !has_tokens {
             chosen.samples = ChosenSamples::Categories;
-            for column in rest.iter().filter(|_| named.features.is_empty()) {
+            for column in rest.iter().filter(|_| !has_features) {
                 match column.unsuitable() {
                     Some(reason) => chosen.left_out.push((column.name.to_owned(), reason)),
-                    None => features.push(column.name.to_owned()),
+                    None => chosen.columns.features.push(column.name.to_owned()),
                 }
             }
-            if features.is_empty() {
+            if chosen.columns.features.is_empty() {
                 let message = format!(
                     "no column holds categories beside the labels in `{}`, and none has a usual name of texts; {}",
                     label.name,
