@@ -1,6 +1,6 @@
 //! Samples from the page: those of an experiment, and those to look at.
 
-use headlight_data::files::{self, FitError};
+use headlight_data::files;
 use headlight_data::{CLS, Dataset, IGNORED, Source, Splits, Task};
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
@@ -75,18 +75,14 @@ impl GivenSamples {
             let split = splits.map_or("train", |splits| &splits[index]);
             (&self.tokens[index][..], &labels[index][..], split)
         });
-        let mut rows = files::tokens(samples, "the samples").map_err(|error| error.to_string())?;
+        let mut rows = files::tokens(samples, "the samples").map_err(|error| error.message)?;
         // The label of a text whose next token is asked is the token that follows it.
         if config.data.task == Task::NextToken && config.data.words.is_some() {
             let following = labels.iter().map(|label| label.parse());
             let following: Result<Vec<u32>, _> = following.collect();
             rows = rows.followed_by(following.map_err(|_| "a label is no token")?);
         }
-        let splits = rows.fit(&config.data, config.model.attention.padding_token);
-        splits.map_err(|error| match error {
-            FitError::Config(invalid) => invalid.within("data").to_string(),
-            FitError::File(error) => error.to_string(),
-        })
+        texts::fit(&rows, &config.data, config.model.attention.padding_token)
     }
 }
 

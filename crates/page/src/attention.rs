@@ -33,7 +33,10 @@ impl Page {
     /// The page of attention from anywhere.
     ///
     /// # Errors
-    /// When the extents do not agree, or a weight is not a share: what is wrong, in a sentence.
+    /// When samples have different lengths, or a weight is not a share: what is wrong, in a sentence.
+    ///
+    /// # Panics
+    /// When weights or mask have another length than the extents say.
     pub fn of_attention(attention: OtherAttention) -> Result<Self, String> {
         attention.check()?;
         let title = attention.title.clone();
@@ -83,12 +86,6 @@ impl OtherAttention {
                 "{count} weights are too many for a page, which has room for {MAX_WEIGHTS}; show fewer samples, layers or heads"
             ));
         }
-        let given = self.weights.len();
-        if given != count {
-            return Err(format!(
-                "{given} weights were given; the extents {size:?} need {count}"
-            ));
-        }
         let is_share = |weight: &&f32| !(0.0..=1.0 + 1e-3).contains(*weight);
         if let Some(weight) = self.weights.iter().find(is_share) {
             return Err(format!(
@@ -96,10 +93,6 @@ impl OtherAttention {
             ));
         }
         if let Some(scores) = &self.scores {
-            if scores.len() != count {
-                let given = scores.len();
-                return Err(format!("{given} scores were given for {count} weights"));
-            }
             let is_score = |score: &&f32| score.is_nan() || **score == f32::INFINITY;
             if let Some(score) = scores.iter().find(is_score) {
                 return Err(format!(
@@ -108,12 +101,8 @@ impl OtherAttention {
             }
         }
         let cells = positions * positions;
-        if self.mask.len() != samples * cells {
-            let given = self.mask.len();
-            return Err(format!(
-                "{given} values of the mask were given for {samples} x {cells} pairs"
-            ));
-        }
+        let lengths = [self.weights.len(), self.mask.len()];
+        assert_eq!(lengths, [count, samples * cells], "extents {size:?}");
         let place = |index: usize| index / (count / samples) * cells + index % cells;
         let masked = self
             .weights

@@ -412,16 +412,13 @@ fn attention_from_anywhere_has_a_page() {
 #[test]
 fn attention_that_is_none_is_refused() {
     type Change = fn(&mut OtherAttention);
-    let changes: [(Change, &str); 10] = [
+    let changes: [(Change, &str); 7] = [
         (|own| own.weights[3] = 1.5, "1.5"),
         (|own| own.weights[3] = f32::NAN, "NaN"),
-        (|own| own.weights.truncate(15), "15 weights"),
         (|own| own.heads = 0, "no attention"),
         (|own| own.tokens[1].truncate(1), "number of tokens"),
         (|own| own.tokens.clear(), "no attention"),
-        (|own| own.scores = Some(vec![0.0]), "1 scores"),
         (|own| own.scores = Some(vec![f32::INFINITY; 16]), "inf"),
-        (|own| own.mask.truncate(3), "3 values"),
         (
             |own| own.mask[6] = false,
             "query 1 gives key 0 the weight 0.25",

@@ -127,52 +127,27 @@ fn are_alike(cut: &[String], names: &[&str]) -> bool {
     })
 }
 
-/// Shortens names to at most `columns`. If names that differ would then look alike, they lose what they share; or none of them
-/// is shortened, if they are little wider or still look alike.
+/// Shortens names to at most `columns`. If names that differ would then look alike, they keep their ends and lose what is between;
+/// if they still look alike, they stay whole.
 pub fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
-    let whole = || names.iter().map(|&name| name.to_owned()).collect();
-    let cut: Vec<String> = names.iter().map(|name| shorten(name, columns)).collect();
-    if !are_alike(&cut, names) {
-        return cut;
-    }
-    let widest = names.iter().map(|name| width(name)).max();
-    if widest.unwrap_or(0) <= columns * 3 / 2 {
-        return whole();
-    }
-    let cut = names.iter().map(|name| {
-        let others = names.iter().filter(|other| *other != name);
-        let shared = others.map(|other| shared_start(name, other)).max();
-        shorten_after(name, shared.unwrap_or(0), columns)
-    });
-    let cut: Vec<String> = cut.collect();
-    if are_alike(&cut, names) { whole() } else { cut }
+    let ways: [fn(&str, usize) -> String; 2] = [shorten, shorten_between];
+    let mut ways = ways
+        .into_iter()
+        .map(|way| -> Vec<String> { names.iter().map(|name| way(name, columns)).collect() });
+    let apart = ways.find(|cut| !are_alike(cut, names));
+    apart.unwrap_or_else(|| names.iter().map(|&name| name.to_owned()).collect())
 }
 
-/// The length in bytes of what two texts both begin with.
-fn shared_start(text: &str, other: &str) -> usize {
-    let pairs = text.chars().zip(other.chars());
-    let same = pairs.take_while(|(a, b)| a == b);
-    same.map(|(character, _)| character.len_utf8()).sum()
-}
-
-/// Shortens a text to at most `columns`, of which the first `shared` bytes say nothing: what follows is kept, from the
-/// beginning of its word if there is room.
-fn shorten_after(text: &str, shared: usize, columns: usize) -> String {
-    let (before, after) = text.split_at(shared);
-    let shown = shorten(text, columns);
-    let differs_at = width(before) + 1;
-    if width(text) <= columns || differs_at < columns {
-        return shown;
+/// Shortens a text to at most `columns`, two thirds of which are for its end.
+fn shorten_between(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
     }
-    let most = columns * 2 / 3;
-    let word = before.rfind(' ').map_or(0, |blank| blank + 1);
-    let tail = if after.is_empty() || width(&text[word..shared]) < most / 2 {
-        &text[word..]
-    } else {
-        after
-    };
-    let tail = shorten(tail.trim_start_matches('…'), most);
-    shorten(text, columns.saturating_sub(width(&tail))) + &tail
+    let mut ends = text.char_indices().map(|(at, _)| &text[at..]);
+    let end = ends
+        .find(|end| width(end) <= columns * 2 / 3)
+        .unwrap_or_default();
+    shorten(text, columns - width(end)) + end
 }
 
 fn wrapped(text: &str, columns: usize, break_words: bool) -> Vec<String> {

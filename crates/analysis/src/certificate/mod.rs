@@ -2,7 +2,7 @@
 //!
 //! For models of one layer whose answer is read from one position. What that position's query finds is a sum over positions of what
 //! each token adds (`table.rs`), and the logits are a function of it (`logits.rs`). The search (`walk.rs`) divides inputs into
-//! regions (`region.rs`); where all inputs of one have the same answer (`bounds.rs`), it counts them at once, by their labels (`labels.rs`). It computes in float64. Inputs whose margin is near 0 are answered by the engine itself (`answers.rs`, `near.rs`).
+//! regions (`region.rs`); where all inputs of one have the same answer (`bounds.rs`), it counts them at once, by their labels (`states.rs`). It computes in float64. Inputs whose margin is near 0 are answered by the engine itself (`answers.rs`, `near.rs`).
 //! The inputs with the smallest margins (`smallest.rs`) are found in the same way. Of models whose logits are another function, or whose
 //! scores are too far apart, the engine answers every input.
 

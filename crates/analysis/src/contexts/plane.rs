@@ -1,5 +1,7 @@
 //! Principal components (Pearson 1901): the plane that shows the most of how vectors differ.
 
+use headlight_data::order;
+
 /// Vectors in the plane of their two leading principal components.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plane {
@@ -111,18 +113,12 @@ fn leading(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
         }
     }
     let variance = |index: usize| matrix[index][index];
-    // No sort: its code is large for a page.
-    let mut left: Vec<usize> = (0..size).collect();
-    (0..size.min(2))
-        .map(|_| {
-            let most = (1..left.len()).fold(0, |most, place| {
-                if variance(left[place]) > variance(left[most]) {
-                    place
-                } else {
-                    most
-                }
-            });
-            let index = left.remove(most);
+    let by_variance = order(size, &|one, other| {
+        variance(other).total_cmp(&variance(one))
+    });
+    let leading = by_variance.into_iter().take(2);
+    leading
+        .map(|index| {
             let mut axis = std::mem::take(&mut axes[index]);
             let largest = axis
                 .iter()

@@ -80,12 +80,13 @@ impl BarColumn {
         (length >= 0.5).then_some((start, length, class))
     }
 
-    /// The width of its numbers, or of its title.
-    fn width(&self, bar: usize) -> usize {
-        let texts = self.texts.iter().map(|text| width(text));
-        let texts = texts.max().unwrap_or(0) + bar;
+    /// The width of its numbers, and that of all with bars of this width.
+    fn widths(&self, bar: usize) -> (usize, usize) {
+        let numbers = self.texts.iter().map(|text| width(text)).max();
+        let numbers = numbers.unwrap_or(0);
+        let bar = if self.bars.is_empty() { 0 } else { bar };
         let titles = self.title.iter().map(|title| width(title));
-        titles.fold(texts, usize::max)
+        (numbers, titles.fold(numbers + bar, usize::max))
     }
 }
 
@@ -103,19 +104,8 @@ impl BarTable {
         let named = names.iter().chain([&self.rows]).map(|name| width(name));
         let side = named.max().unwrap_or(0);
         // Numbers end where their column's do, and bars start there.
-        let layout: Vec<(usize, usize)> = self
-            .columns
-            .iter()
-            .map(|column| {
-                let numbers = column.texts.iter().map(|text| width(text)).max();
-                let bar = if column.bars.is_empty() {
-                    0
-                } else {
-                    MAX_BAR_COLUMNS + 1
-                };
-                (numbers.unwrap_or(0), column.width(bar))
-            })
-            .collect();
+        let widths = |column: &BarColumn| column.widths(MAX_BAR_COLUMNS + 1);
+        let layout: Vec<(usize, usize)> = self.columns.iter().map(widths).collect();
         text.push('\n');
         for line in 0..2 {
             let name = if line == 1 { &self.rows[..] } else { "" };
@@ -164,10 +154,10 @@ impl BarTable {
             } else {
                 BAR + 8.0
             };
-            let numbers = column.texts.iter().map(|text| width(text)).max();
-            let numbers = numbers.unwrap_or(0) as f64 * CHARACTER;
+            let (numbers, titled) = column.widths(0);
+            let [numbers, titled] = [numbers, titled].map(|columns| columns as f64 * CHARACTER);
             places.push((x, numbers));
-            x += (numbers + bar).max(column.width(0) as f64 * CHARACTER) + GAP;
+            x += (numbers + bar).max(titled) + GAP;
         }
         let right = (x - GAP + MARGIN).max(480.0);
         let most = ((right - 2.0 * MARGIN) / 8.6) as usize;
