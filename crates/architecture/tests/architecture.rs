@@ -5,7 +5,7 @@ mod common;
 
 use common::inputs;
 use headlight_architecture::{
-    Initial, Inputs, Layer, Mask, ModelConfig, Parameter, Pooling, Positions, ProjectionKind, Scale,
+    Initial, Inputs, Layer, Mask, ModelConfig, Parameter, Pooling, Positions, ProjectionKind,
 };
 use headlight_data::Stream;
 
@@ -182,47 +182,20 @@ fn each_difference_is_listed() {
 }
 
 #[test]
-fn invalid_sizes_are_named() {
-    let cases = [
-        (ModelConfig::new(0, 1, 1), "d_model"),
-        (ModelConfig::new(8, 3, 1), "n_heads"),
-        (ModelConfig::new(8, 0, 1), "n_heads"),
-        (ModelConfig::new(8, 1, 0), "n_layers"),
+fn masks_that_do_not_fit_are_named() {
+    for (rows, part) in [
+        (vec![vec![true; 3]; 2], "2 rows; there are 3 queries"),
         (
-            ModelConfig {
-                layer_norm_eps: f64::NAN,
-                ..ModelConfig::new(8, 1, 1)
-            },
-            "layer_norm_eps",
+            vec![vec![true; 3], vec![true; 2], vec![true; 3]],
+            "row 1 of the mask has 2 columns",
         ),
-    ];
-    for (config, key) in cases {
-        assert_eq!(config.validate().unwrap_err().key, key);
+    ] {
+        let mut config = ModelConfig::new(4, 1, 1);
+        config.attention.mask = Mask::Matrix(rows);
+        let error = config.validate_for(inputs(20, 3)).unwrap_err();
+        assert_eq!(error.key, "attention.mask");
+        assert!(error.message.contains(part), "{error}");
     }
-}
-
-#[test]
-fn masks_padding_and_scales_that_do_not_fit_are_named() {
-    let mut config = ModelConfig::new(4, 1, 1);
-    config.attention.mask = Mask::Matrix(vec![vec![true; 3]; 2]);
-    let error = config.validate_for(inputs(20, 3)).unwrap_err();
-    assert_eq!(error.key, "attention.mask");
-    assert!(error.message.contains("2 rows") && error.message.contains("3 queries"));
-    config.attention.mask = Mask::Matrix(vec![vec![true; 3], vec![true; 2], vec![true; 3]]);
-    let error = config.validate_for(inputs(20, 3)).unwrap_err();
-    assert!(error.message.contains("row 1 of the mask has 2 columns"));
-    config.attention.mask = Mask::None;
-    config.attention.padding_token = Some(20);
-    let error = config.validate_for(inputs(20, 3)).unwrap_err();
-    assert_eq!(error.key, "attention.padding_token");
-    for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        config.attention.temperature = temperature;
-        let error = config.validate().unwrap_err();
-        assert_eq!(error.key, "attention.temperature");
-    }
-    config.attention.temperature = 1.0;
-    config.attention.scale = Scale::Factor(1e300);
-    assert_eq!(config.validate().unwrap_err().key, "attention.scale");
 }
 
 /// With a label per position, the classifier answers at each.

@@ -1,22 +1,10 @@
 //! Requests and their answers. `page/script/tests` compares what the module computes in a page.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use crate::common::{ask, read};
+use crate::common::{ask, lengths, plain as config, read};
 use headlight_lab::answer;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-fn config() -> Value {
-    json!({
-        "seed": 3,
-        "data": {
-            "samples": 64, "held_out": 8, "vocab_size": 9, "seq_len": 3,
-            "rule": { "kind": "token-anywhere", "token": 7 },
-        },
-        "model": { "d_model": 4 },
-        "training": { "epochs": 2, "batch_size": 16 },
-    })
-}
 
 /// The hash and all rows of a training that takes so many steps at a time.
 fn trained(at_a_time: usize) -> (Value, Vec<f32>) {
@@ -36,13 +24,7 @@ fn trained(at_a_time: usize) -> (Value, Vec<f32>) {
     }
     let (ended, _) = ask(&json!({ "operation": "end" }), &[]);
     // Each step has a row, the first before any training.
-    let row: u64 = begun["row"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part[1].as_u64().unwrap())
-        .sum();
-    assert_eq!(rows.len() as u64, 9 * row);
+    assert_eq!(rows.len(), 9 * lengths(&begun).iter().sum::<usize>());
     (ended["weights_sha256"].clone(), rows)
 }
 
@@ -78,7 +60,7 @@ fn what_was_watched_is_what_the_weights_compute() {
     let (begun, _) = ask(&begin, &[]);
     let (part, floats) = ask(&json!({ "operation": "advance" }), &[]);
     assert_eq!(part["kept"], json!([0, 1]));
-    let size = begun["row"][0][1].as_u64().unwrap() as usize;
+    let size = lengths(&begun)[0];
     let row = (floats.len() - 1) / 2;
     let last = &floats[1 + row..];
     let look = json!({ "operation": "look", "config": config(), "tokens": tokens });
@@ -189,7 +171,7 @@ fn a_words_vectors_are_found_where_it_stands() {
 
     let begin = json!({ "operation": "begin", "config": config });
     let (begun, _) = ask(&begin, &[]);
-    let size = begun["row"][0][1].as_u64().unwrap() as usize;
+    let size = lengths(&begun)[0];
     let weights: Vec<f32> = (0..size)
         .map(|index| (0.7 * f32::from((index % 1000) as u16)).sin())
         .collect();

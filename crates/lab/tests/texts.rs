@@ -1,7 +1,7 @@
 //! Texts of a reader's own give the weights of `headlight train FILE`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use crate::common::{ask, told};
+use crate::common::{ask, lengths, told};
 use serde_json::{Value, json};
 
 /// As a spreadsheet may write it: a byte order mark, semicolons, quotes, line breaks within texts, accents, an empty text, and
@@ -66,15 +66,10 @@ fn trained(config: &Value, table: &str) -> (Value, Value) {
     let (begun, _) = told(&begin, &[]);
     loop {
         let (part, floats) = told(&json!({ "operation": "advance", "steps": 7 }), &[]);
-        let row: u64 = begun["row"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|part| part[1].as_u64().unwrap())
-            .sum();
-        let rows = part["kept"].as_array().unwrap().len() as u64;
-        let numbers = part["losses"].as_u64().unwrap() + rows * row;
-        assert_eq!(floats.len() as u64, numbers);
+        let row: usize = lengths(&begun).iter().sum();
+        let rows = part["kept"].as_array().unwrap().len();
+        let losses = part["losses"].as_u64().unwrap() as usize;
+        assert_eq!(floats.len(), losses + rows * row);
         if part["done"] == json!(true) {
             let (ended, _) = told(&json!({ "operation": "end" }), &[]);
             return (begun, ended);

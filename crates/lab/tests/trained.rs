@@ -1,23 +1,11 @@
 //! Trainings give the numbers of `headlight train` and `headlight sweep`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use crate::common::{ask, told};
+use crate::common::{ask, lengths, plain, told};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::train::{Progress, train};
 use headlight_experiment::{Engine, Experiment, FusedEngine};
 use serde_json::{Value, json};
-
-fn plain() -> Value {
-    json!({
-        "seed": 3,
-        "data": {
-            "samples": 64, "held_out": 8, "vocab_size": 9, "seq_len": 3,
-            "rule": { "kind": "token-anywhere", "token": 7 },
-        },
-        "model": { "d_model": 4 },
-        "training": { "epochs": 2, "batch_size": 16, "learning_rate": 0.05 },
-    })
-}
 
 fn several() -> Value {
     json!({
@@ -33,15 +21,12 @@ fn several() -> Value {
 
 /// Each step draws its own samples.
 fn fresh() -> Value {
-    json!({
-        "seed": 4,
-        "data": {
-            "generator": "chacha", "samples": "fresh", "held_out": 16, "vocab_size": 6, "seq_len": 4, "n_classes": 3,
-            "balanced": true, "rule": { "kind": "count", "token": 2 },
-        },
-        "model": { "d_model": 6, "n_heads": 2, "n_layers": 2, "d_ff": 5 },
-        "training": { "steps": 30, "batch_size": 16, "learning_rate": 0.05 },
-    })
+    let mut config = several();
+    let own = json!({ "generator": "chacha", "samples": "fresh", "balanced": true });
+    let data = config["data"].as_object_mut().unwrap();
+    data.extend(own.as_object().unwrap().clone());
+    config["training"] = json!({ "steps": 30, "batch_size": 16, "learning_rate": 0.05 });
+    config
 }
 
 /// A config of a file, as a run completes it.
@@ -77,12 +62,7 @@ fn trained(begin: &Value) -> (Value, Value, Vec<f32>) {
     let (begun, _) = told(begin, &[]);
     let (_, floats) = told(&json!({ "operation": "advance" }), &[]);
     let (ended, _) = told(&json!({ "operation": "end" }), &[]);
-    let lengths: Vec<usize> = begun["row"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part[1].as_u64().unwrap() as usize)
-        .collect();
+    let lengths = lengths(&begun);
     let row: usize = lengths.iter().sum();
     let last = floats[floats.len() - row..][..lengths[0]].to_vec();
     (begun, ended, last)

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // Not every test needs all of it.
 
 use headlight_lab::answer;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) fn request(head: &Value, floats: &[f32]) -> Vec<u8> {
     let mut head = head.to_string();
@@ -23,6 +23,27 @@ pub(crate) fn read(answer: &[u8]) -> (Value, Vec<f32>) {
     assert!(rest.is_empty());
     let floats = floats.iter().copied().map(f32::from_le_bytes).collect();
     (serde_json::from_slice(head).unwrap(), floats)
+}
+
+/// A config of few samples.
+pub(crate) fn plain() -> Value {
+    json!({
+        "seed": 3,
+        "data": {
+            "samples": 64, "held_out": 8, "vocab_size": 9, "seq_len": 3,
+            "rule": { "kind": "token-anywhere", "token": 7 },
+        },
+        "model": { "d_model": 4 },
+        "training": { "epochs": 2, "batch_size": 16, "learning_rate": 0.05 },
+    })
+}
+
+/// The numbers of the parts of a row, of which the weights are the first.
+pub(crate) fn lengths(begun: &Value) -> Vec<usize> {
+    let parts = begun["row"].as_array().unwrap().iter();
+    parts
+        .map(|part| part[1].as_u64().unwrap() as usize)
+        .collect()
 }
 
 pub(crate) fn ask(head: &Value, floats: &[f32]) -> (Value, Vec<f32>) {
