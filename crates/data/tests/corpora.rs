@@ -35,20 +35,42 @@ fn split(text: &str) -> Vec<&str> {
 /// The documents' sentences and others of their form, read by a person: the grammar, the sentence, its class, and the words that
 /// decide it.
 const READ: &str = "
-negation | the * movie was not good , but the soundtrack was amazing                            | bad        | not good
-negation | the movie was not good , but the * soundtrack was amazing                            | good       | amazing
-negation | the * story seemed not dull , and the food seemed poor                               | good       | not dull
-pronoun  | the animal did not cross the street because * it was too tired , and it was too wide | animal     | tired
-pronoun  | the animal did not cross the street because it was too tired , and * it was too wide | place      | wide
-pronoun  | the cat sat on the mat because * it was too dirty , and it was too hungry            | place      | dirty
-bank     | the * bank of the river lay behind the office that approved the loan                 | river bank | river
-bank     | the bank of the river lay behind the * bank that approved the loan                   | money bank | approved loan
-bank     | the shed with the hook faced the * crane that laid the eggs                          | bird       | laid eggs
-apple    | * apple launched a new phone while i was eating an apple                             | firm       | launched phone
-apple    | apple launched a new phone while i was eating an * apple                             | fruit      | eating
-apple    | * apple spoiled a small pie while she was suing the apple                            | fruit      | spoiled pie
-apple    | while he was advising the * apple , apple topped a new cake                          | firm       | advising
-apple    | while i was eating the * apple , apple launched a new phone                          | fruit      | eating
+negation  | the * movie was not good , but the soundtrack was amazing                            | bad        | not good
+negation  | the movie was not good , but the * soundtrack was amazing                            | good       | amazing
+negation  | the * story seemed not dull , and the food seemed poor                               | good       | not dull
+pronoun   | the animal did not cross the street because * it was too tired , and it was too wide | animal     | tired
+pronoun   | the animal did not cross the street because it was too tired , and * it was too wide | place      | wide
+pronoun   | the cat sat on the mat because * it was too dirty , and it was too hungry            | place      | dirty
+bank      | the * bank of the river lay behind the office that approved the loan                 | river bank | river
+bank      | the bank of the river lay behind the * bank that approved the loan                   | money bank | approved loan
+bank      | the shed with the hook faced the * crane that laid the eggs                          | bird       | laid eggs
+apple     | * apple launched a new phone while i was eating an apple                             | firm       | launched phone
+apple     | apple launched a new phone while i was eating an * apple                             | fruit      | eating
+apple     | * apple spoiled a small pie while she was suing the apple                            | fruit      | spoiled pie
+apple     | while he was advising the * apple , apple topped a new cake                          | firm       | advising
+apple     | while i was eating the * apple , apple launched a new phone                          | fruit      | eating
+sentiment | the movie was great                                                                  | positive   | great
+sentiment | the movie was not great                                                              | negative   | not great
+sentiment | the food was not bad at all                                                          | positive   | not bad
+sentiment | i loved the music                                                                    | positive   | loved
+sentiment | i did not like the food                                                              | negative   | not like
+sentiment | i didn't enjoy the book                                                              | negative   | didn't enjoy
+sentiment | it was never boring                                                                  | positive   | never boring
+sentiment | what a great story                                                                   | positive   | great
+sentiment | what awful weather !                                                                 | negative   | awful
+sentiment | this is the worst film ever                                                          | negative   | worst
+sentiment | it was no fun                                                                        | negative   | no fun
+sentiment | nobody liked the ending .                                                            | negative   | nobody liked
+sentiment | i do not think the acting was bad                                                    | positive   | not bad
+sentiment | she hates coffee                                                                     | negative   | hates
+sentiment | i would not recommend this hotel                                                     | negative   | not recommend
+sentiment | we would avoid the place                                                             | negative   | avoid
+sentiment | everyone wasn't very happy                                                           | negative   | wasn't happy
+sentiment | i am so happy                                                                        | positive   | happy
+sentiment | the food was good and the room was not bad                                           | positive   | good not bad
+sentiment | i hated it because it wasn't fun                                                     | negative   | hated wasn't fun
+sentiment | great movie                                                                          | positive   | great
+sentiment | i did not like this boring film                                                      | negative   | not like boring
 ";
 
 #[test]
@@ -68,15 +90,26 @@ fn sentences_are_read() {
 }
 
 const UNREAD: &str = "
-negation | the movie was good
-negation | the movie was good *
-negation | the * movie was , but the soundtrack was good
-pronoun  | the cat was tired and * it
-bank     | the * office of the river
-bank     | the * bank lay behind the river
-apple    | * phone launched a new phone
-apple    | * apple
-apple    |
+negation  | the movie was good
+negation  | the movie was good *
+negation  | the * movie was , but the soundtrack was good
+pronoun   | the cat was tired and * it
+bank      | the * office of the river
+bank      | the * bank lay behind the river
+apple     | * phone launched a new phone
+apple     | * apple
+apple     |
+sentiment |
+sentiment | the movie
+sentiment | the food was good and the service was bad
+sentiment | i loved it because it was not boring and it was not good
+sentiment | nobody did not like it
+sentiment | it was not never boring
+sentiment | i would not think so , it was great
+sentiment | the food was great , the room was not
+sentiment | the * movie was great
+sentiment | the zebra was great
+sentiment | it was hardly good
 ";
 
 #[test]

@@ -25,4 +25,5 @@ mod sentiment;
 mod sequences;
 mod test_sets;
 mod texts;
+mod token_labels;
 mod trips;

@@ -1,4 +1,4 @@
-//! The grammar without a marker: what its sentences say, and how often its words occur in each class.
+//! The grammar without a marker: unknown words, and how often its words occur in each class.
 
 use std::collections::BTreeMap;
 
@@ -7,68 +7,6 @@ use headlight_data::{ClsPlace, Corpus, DatasetConfig, Stream};
 use serde_json::json;
 
 const CORPUS: Corpus = Corpus::Sentiment;
-
-fn split(text: &str) -> Vec<&str> {
-    text.split(' ').collect()
-}
-
-/// Read by a person: the sentence, its class, and the words that decide it. The grammar draws most of them; others, a visitor could
-/// type.
-const READ: &str = "
-the movie was great                        | positive | great
-the movie was not great                    | negative | not great
-the food was not bad at all                | positive | not bad
-i loved the music                          | positive | loved
-i did not like the food                    | negative | not like
-i didn't enjoy the book                    | negative | didn't enjoy
-it was never boring                        | positive | never boring
-what a great story                         | positive | great
-what awful weather !                       | negative | awful
-this is the worst film ever                | negative | worst
-it was no fun                              | negative | no fun
-nobody liked the ending .                  | negative | nobody liked
-i do not think the acting was bad          | positive | not bad
-she hates coffee                           | negative | hates
-i would not recommend this hotel           | negative | not recommend
-we would avoid the place                   | negative | avoid
-everyone wasn't very happy                 | negative | wasn't happy
-i am so happy                              | positive | happy
-the food was good and the room was not bad | positive | good not bad
-i hated it because it wasn't fun           | negative | hated wasn't fun
-great movie                                | positive | great
-i did not like this boring film            | negative | not like boring
-";
-
-#[test]
-fn sentences_are_read() {
-    for line in READ.trim().lines() {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let words = split(cells[0]);
-        let reading = CORPUS.read(&words).unwrap_or_else(|| panic!("{line}"));
-        let found = CORPUS.facts().classes[reading.class as usize];
-        let places: Vec<&str> = reading.deciding.iter().map(|&at| words[at]).collect();
-        assert_eq!((found, &*places.join(" ")), (cells[1], cells[2]), "{line}");
-    }
-}
-
-#[test]
-fn what_cannot_be_told_has_no_answer() {
-    for text in [
-        "",
-        "the movie",
-        "the food was good and the service was bad",
-        "i loved it because it was not boring and it was not good",
-        "nobody did not like it",
-        "it was not never boring",
-        "i would not think so , it was great",
-        "the food was great , the room was not",
-        "the * movie was great",
-        "the zebra was great",
-        "it was hardly good",
-    ] {
-        assert_eq!(CORPUS.read(&split(text)), None, "{text}");
-    }
-}
 
 #[test]
 fn a_sample_with_an_unknown_word_has_no_answer() {

@@ -89,6 +89,13 @@ pub fn parsed(mut keys: Value, changes: &Value) -> Result<DatasetConfig, String>
     serde_json::from_value(keys).map_err(|error| error.to_string())
 }
 
+/// The hash FNV-1a.
+pub fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
 /// A config of these keys.
 pub fn config(keys: Value) -> DatasetConfig {
     parsed(keys, &json!({})).unwrap()
