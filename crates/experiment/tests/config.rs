@@ -269,6 +269,13 @@ fn limits_of_training_values() {
 }
 
 #[test]
+fn a_key_that_is_taken_out_has_its_default() {
+    let changes = ["training.learning_rate=5", "training.learning_rate", "seed"];
+    let expected = parse(&["seed=0"]).unwrap();
+    assert_eq!(parse(&changes).unwrap(), expected);
+}
+
+#[test]
 fn a_model_has_a_largest_size() {
     let mut config = parse(&["model.d_model=16", "model.d_ff=8", "model.n_layers=2"]).unwrap();
     // 16 numbers for each token and position, and 2 layers of 4 * 16 * 16 + 2 * 16 * 8.

@@ -25,8 +25,11 @@ pub(crate) struct ConfigArguments {
     #[command(flatten)]
     pub(crate) columns: ColumnArguments,
     /// Change a value of the config; can be given several times
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub(crate) overrides: Vec<String>,
+    /// Take a key or a section out of the config, before --set; it then has its default; can be given several times
+    #[arg(long = "unset", value_name = "KEY", value_parser = key)]
+    pub(crate) unset: Vec<String>,
 }
 
 impl ConfigArguments {
@@ -40,9 +43,10 @@ impl ConfigArguments {
         config::load_with(self.path(), &self.changes(), files)
     }
 
-    /// The changes of the config: those of `--set`, after the columns.
+    /// The changes of the config: the columns, what `--unset` takes out, and those of `--set`.
     pub(crate) fn changes(&self) -> Vec<String> {
         let mut changes = self.columns.changes();
+        changes.extend_from_slice(&self.unset);
         changes.extend_from_slice(&self.overrides);
         changes
     }
@@ -65,8 +69,9 @@ impl ConfigArguments {
         let columns = columns
             .into_iter()
             .filter_map(|(flag, value)| Some((flag, value.as_ref()?)));
+        let unset = self.unset.iter().map(|key| ("--unset", key));
         let sets = self.overrides.iter().map(|value| ("--set", value));
-        let options = columns.chain(sets).map(|(flag, value)| {
+        let options = columns.chain(unset).chain(sets).map(|(flag, value)| {
             // A value that begins like a flag is a value only after `=`.
             let sign = if value.starts_with('-') { '=' } else { ' ' };
             format!("{flag}{sign}{}", shell_word(value.as_ref()))
@@ -248,6 +253,18 @@ pub(crate) struct ComputeArguments {
     /// Compute training steps with this engine, instead of the config's compute.engine
     #[arg(long, value_parser = engines())]
     pub(crate) engine: Option<EngineName>,
+}
+
+/// A change of a config.
+fn key_and_value(text: &str) -> Result<String, String> {
+    let is_change = text.contains('=').then(|| text.to_owned());
+    is_change.ok_or_else(|| "write KEY=VALUE, such as training.epochs=5".to_owned())
+}
+
+/// A key of a config.
+fn key(text: &str) -> Result<String, String> {
+    let is_key = (!text.contains('=')).then(|| text.to_owned());
+    is_key.ok_or_else(|| "write a key without a value, such as training.patience".to_owned())
 }
 
 /// A count of at least 1.

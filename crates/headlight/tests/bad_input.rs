@@ -61,10 +61,24 @@ fn overrides_are_checked_like_the_file() {
     }
     let train = ["train", "--run", text(&path), "--set"];
     for (set, parts) in [
-        ("epochs", &["--set epochs", "KEY=VALUE"][..]),
+        ("epochs", &["'epochs'", "KEY=VALUE"][..]),
         ("seed.x=1", &["`seed`"]),
+        ("seed=1 --unset seed=2", &["'seed=2'"]),
+        (
+            "seed=1 --unset training.patience",
+            &["--unset training.patience: notebook"],
+        ),
+        (
+            "seed=1 --unset training.epochs",
+            &["--unset training.epochs: "],
+        ),
+        (
+            "data.samples=fresh --unset data.generator",
+            &["training.epochs"],
+        ),
     ] {
-        refuses(&folder, &[&train[..], &[set]].concat(), parts);
+        let sets: Vec<&str> = set.split(' ').collect();
+        refuses(&folder, &[&train[..], &sets].concat(), parts);
     }
     // What goes together, and sizes that no machine should be asked for: refused before memory is allocated.
     let cases: [(&str, &[&str]); 6] = [

@@ -38,7 +38,7 @@ fn plain_models_read_other_positions() {
         ("first", "data.cls=none model.pooling=0"),
         ("before", "data.cls=last model.pooling=0"),
         ("one", "data.cls=none data.seq_len=1 data.held_out=0"),
-        ("histogram", &histogram),
+        ("histogram", histogram),
         (
             "double",
             &histogram.replace("histogram", "double-histogram"),

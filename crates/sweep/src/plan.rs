@@ -7,7 +7,7 @@ use std::sync::Arc;
 use headlight_data::Splits;
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_trainer::devices::OpenDevice;
-use headlight_trainer::files::config;
+use headlight_trainer::files::config::{self, with_flags};
 use headlight_trainer::files::data_file::is_data;
 use headlight_trainer::files::hash::add_splits;
 use headlight_trainer::train::dataset::{dataset_with, note_losses};
@@ -67,8 +67,7 @@ impl Plan {
         let files = Files::default();
         for values in product(grids)? {
             let grid = as_changes(values.iter().map(|(key, value)| (key, value)));
-            let set = overrides.iter().map(|text| (set_flag, text.as_str()));
-            let set = all_epochs.into_iter().chain(set);
+            let set = all_epochs.into_iter().chain(with_flags(overrides));
             let grid = grid.iter().zip(&values).map(|(text, (key, _))| {
                 let flag = if key == FOLD { "--folds" } else { grid_flag };
                 (flag, text.as_str())

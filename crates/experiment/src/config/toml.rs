@@ -19,7 +19,8 @@ const KEY_LIMIT: usize = 16;
 /// The longest line that messages show, in bytes.
 const SHOWN_LIMIT: usize = 400;
 
-/// One change of a config: the flag that gives it, such as `--set`, and its `KEY=VALUE`.
+/// One change of a config: the flag that gives it, such as `--set`, and its `KEY=VALUE`; or `KEY` alone, which takes the
+/// key out of the config, so that it has its default.
 pub type Change<'a> = (&'static str, &'a str);
 
 /// Reads a config from TOML, applies the changes, and checks the result.
@@ -88,12 +89,10 @@ impl Source {
         Ok(source)
     }
 
-    /// Applies `KEY=VALUE`. A value that is not valid TOML is a string (`compute.device=wgpu`).
+    /// Applies `KEY=VALUE`, or takes out `KEY`. A value that is not valid TOML is a string (`compute.device=wgpu`).
     fn apply(&mut self, flag: &str, change: &str) -> Result<(), String> {
         let Some((key, value)) = change.split_once('=') else {
-            return Err(format!(
-                "{flag} {change}: write KEY=VALUE, such as {flag} training.epochs=5"
-            ));
+            return self.take_out(flag, change.trim());
         };
         let (key, value) = (key.trim(), value.trim());
         let parsed = match value.parse::<Value>() {
@@ -129,6 +128,23 @@ impl Source {
         self.changes.push(AppliedChange {
             key: key.to_owned(),
             written: format!("{flag} {change}"),
+        });
+        Ok(())
+    }
+
+    /// Takes a key or a section out of the config.
+    fn take_out(&mut self, flag: &str, key: &str) -> Result<(), String> {
+        let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let mut steps = section.split('.').filter(|step| !step.is_empty());
+        let table = steps.try_fold(&mut self.merged, |table, step| {
+            table.get_mut(step)?.as_table_mut()
+        });
+        if table.and_then(|table| table.remove(name)).is_none() {
+            return Err(format!("{flag} {key}: {} does not set it", self.name));
+        }
+        self.changes.push(AppliedChange {
+            key: key.to_owned(),
+            written: format!("{flag} {key}"),
         });
         Ok(())
     }

@@ -166,7 +166,8 @@ pub fn asked(folder: &Path, line: &str) -> Value {
 /// Settings, separated by spaces, as the end of a [line](typed).
 pub fn set(settings: &str) -> String {
     let settings = settings.split_whitespace();
-    settings.map(|set| format!(" --set '{set}'")).collect()
+    let each = settings.map(|set| format!(" --set '{set}'"));
+    each.collect::<Vec<_>>().concat()
 }
 
 /// Runs a line that must refuse its input and change nothing in the folder.

@@ -11,10 +11,10 @@ use crate::devices;
 use crate::files::built_in;
 use crate::files::data_file;
 use crate::files::dataset_file;
-use crate::{Failure, Files, note, shown};
+use crate::{Failure, Files, note, option, shown};
 use ::toml::Value;
 
-/// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, completes it from its dataset file, and
+/// Reads a config, a file or a built-in one, applies changes ([`toml::Change`]), completes it from its dataset file, and
 /// checks the result.
 ///
 /// # Errors
@@ -37,8 +37,19 @@ pub fn load_with(
     if let Some(choice) = choice {
         note(&format!("{}: {choice}", shown(path)));
     }
-    let changes = changes.iter().map(|text| ("--set", text.as_str()));
-    parse(path, text, changes, files)
+    parse(path, text, with_flags(changes), files)
+}
+
+/// Changes with the flags that give them.
+pub fn with_flags(changes: &[String]) -> impl Iterator<Item = toml::Change<'_>> + Clone {
+    changes.iter().map(|text| {
+        let flag = if text.contains('=') {
+            "--set"
+        } else {
+            "--unset"
+        };
+        (option(flag, "argument"), text.as_str())
+    })
 }
 
 /// As [`load_with`], with changes from any flag; each change comes with its flag, which messages name.
