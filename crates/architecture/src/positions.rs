@@ -52,7 +52,7 @@ const NAMES: [(Positions, &str, &str); 5] = [
     (
         Positions::First,
         "first",
-        "A fixed vector is added whose first component is 1 at position 1, and which is 0 elsewhere.",
+        "A fixed vector is added: its first component is 1 at position 1, and all else is 0.",
     ),
 ];
 

@@ -209,8 +209,8 @@ section! {
         /// The generator that draws tokens; if unset, the rule's own, or else `numpy`, or `chacha` for fresh samples.
         #[omit(default)]
         generator: Option<Generator> = None,
-        /// Number of training samples, or `"fresh"`: each step draws its own. Generated samples need it; with
-        /// `generator = "all"`, all that are not held out if unset.
+        /// Number of training samples. Generated samples need it, except with `generator = "all"`: if unset, all that are
+        /// not held out.
         #[range(Range::at_least(1))]
         #[omit(default)]
         samples: Option<SampleCount> = None,
@@ -218,7 +218,7 @@ section! {
         #[range(POSITIVE_RATE)]
         #[omit(default)]
         positive_rate: Option<f64> = None,
-        /// Whether each class that is possible has as many samples as the others, to the nearest sample; with
+        /// Whether all possible classes have equally many samples, to the nearest sample; with
         /// `generator = "chacha"`.
         #[omit(default)]
         balanced: bool = false,
@@ -259,7 +259,7 @@ section! {
         /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file.
         #[omit(default)]
         fold: Option<Fold> = None,
-        /// Probability that a training sample's label is replaced by another class, each as likely; held-out labels stay true.
+        /// Probability that a training sample's label is replaced by another class, each equally likely; held-out labels stay true.
         #[range(Range::BELOW_ONE)]
         #[omit(default)]
         label_noise: f64 = 0.0,

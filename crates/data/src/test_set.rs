@@ -43,7 +43,7 @@ section! {
         /// A dataset file to read the samples from, with labels unless a rule gives them.
         #[omit(default)]
         pub file: Option<PathBuf> = None,
-        /// Probability that a label is replaced by another class, each as likely.
+        /// Probability that a label is replaced by another class, each equally likely.
         #[range(Range::BELOW_ONE)]
         #[omit(default)]
         pub label_noise: f64 = 0.0,

@@ -39,7 +39,7 @@ section! {
     /// The `[model.init.std]` section: the standard deviation of each matrix.
     #[derive(Copy)]
     pub struct StdConfig {
-        /// Of each matrix that has none of its own.
+        /// The standard deviation of each matrix that has none of its own, as a number or such as `"1/sqrt(d_model)"`.
         #[omit(default)]
         pub all: Option<Std> = None,
         /// Of the token embedding.

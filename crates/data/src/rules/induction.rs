@@ -10,7 +10,7 @@ use crate::random::uniform_below;
 use crate::sampler::Sampler;
 
 section! {
-    /// The token that followed the last token when it last occurred before is the sample's class.
+    /// The last token has occurred before: the token that followed it the last time is the sample's class.
     ///
     /// In each sample that is drawn it occurred before: the last token is a copy of one that is chosen among the others.
     #[derive(Copy, Eq)]

@@ -46,7 +46,7 @@ section! {
         /// How often a word must occur in the training texts to be in the vocabulary.
         #[range(Range::at_least(1))]
         pub min_count: usize = 1,
-        /// The most words of the vocabulary; the most frequent ones are in it.
+        /// The most words that the vocabulary may have: the most frequent ones.
         #[range(Range::at_least(1))]
         pub max_words: usize = 20_000,
         /// The words, in the order of their tokens; empty until the training texts give them.

@@ -19,13 +19,13 @@ choices! {
         KendallRemoval = "kendall_removal",
         /// How much the loss rises without each head, for each layer: a list of lists. Mean over the first 1,000 samples.
         HeadRemoval = "head_removal",
-        /// How many of all possible inputs are answered wrongly, of models with one layer that read one position.
+        /// How many of all possible inputs the model answers wrongly; for models with one layer that read one position.
         WrongInputs = "wrong_inputs",
         /// The smallest margin of all possible inputs: the label's logit less the largest other one, or with one logit the label's
         /// log-odds.
         SmallestMargin = "smallest_margin",
-        /// How much the log-odds of class 1 change with the tokens that decide it: mean over pairs of a sample of class 1, one of
-        /// the first 64, and the same sample with other tokens there, of class 0.
+        /// How much the log-odds of class 1 change with the tokens that decide it. Mean over pairs: one of the first 64 samples of
+        /// class 1, and the same sample with other tokens there, so that it is of class 0.
         Gap = "gap",
         /// The share of `gap` that the last layer's attention weights carry, with values as they are.
         GapByWeights = "gap_by_weights",

@@ -10,7 +10,7 @@ use crate::random::uniform_below;
 use crate::sampler::Sampler;
 
 section! {
-    /// The class of each position tells of the brackets up to it: they are a prefix of a balanced string (P), are balanced (T),
+    /// The class of each position says of the brackets up to it: they are a prefix of a balanced string (P), are balanced (T),
     /// or have failed (F). Each kind of bracket has two tokens: the first tokens open and close the first kind, and so on.
     ///
     /// Half of the samples start with a balanced string, which random brackets follow; the others are random brackets (the
