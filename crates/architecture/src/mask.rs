@@ -86,14 +86,6 @@ impl Value for Mask {
         let row = Kind::List(Box::new(Kind::Either(vec![Kind::Whole, Kind::Switch])));
         Kind::Either(vec![Name::kind(), Kind::List(Box::new(row))])
     }
-
-    fn written(&self) -> Option<String> {
-        match self {
-            Self::None => Name::None.written(),
-            Self::Causal => Name::Causal.written(),
-            Self::Matrix(_) => None,
-        }
-    }
 }
 
 /// As it stands in a config.

@@ -115,13 +115,6 @@ impl Value for Positions {
         });
         Kind::Either(vec![Kind::Switch, Kind::Choice(choices.into())])
     }
-
-    fn written(&self) -> Option<String> {
-        match (*self).into() {
-            Written::Switch(learned) => learned.written(),
-            Written::Name(name) => name.written(),
-        }
-    }
 }
 
 /// As it stands in a config.

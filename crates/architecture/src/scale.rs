@@ -34,14 +34,6 @@ impl Value for Scale {
     fn kind() -> Kind {
         Kind::Either(vec![Kind::Switch, Kind::Number])
     }
-
-    fn written(&self) -> Option<String> {
-        match self {
-            Self::Root => true.written(),
-            Self::Off => false.written(),
-            Self::Factor(factor) => factor.written(),
-        }
-    }
 }
 
 /// As it stands in a config.

@@ -1,20 +1,18 @@
 //! How many samples there are for training, and how many are held out.
 
-use headlight_schema::{Choice, Kind, Value};
+use headlight_schema::{Kind, Value, choices};
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value as Json;
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// The name of samples that each step draws.
-const FRESH: &str = "fresh";
-
-/// `data.samples`: a number, or `"fresh"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SampleCount {
+choices! {
+    /// `data.samples`.
+    pub enum SampleCount {
+        /// Each step draws its own.
+        Fresh = "fresh",
+    }
+    or
     /// A fixed number of samples, which each epoch shuffles.
-    Number(usize),
-    /// Each step draws its own samples.
-    Fresh,
+    Number(usize), "expected a number of samples or \"fresh\""
 }
 
 impl SampleCount {
@@ -28,13 +26,22 @@ impl SampleCount {
 }
 
 /// `data.held_out`: a number, or a share.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a whole number of samples, or a share of them, at least 0 and below 1"
+)]
 pub(crate) enum HeldOut {
     /// A number of samples.
     Number(usize),
     /// A share of the samples.
-    Share(f64),
+    Share(#[serde(deserialize_with = "share")] f64),
+}
+
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let share = f64::deserialize(deserializer)?;
+    let share = Some(share).filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| D::Error::custom("no share"))
 }
 
 /// The number of training samples, unless they are fresh or those of a file, and that of held-out ones.
@@ -46,41 +53,37 @@ pub(crate) fn resolved(
     held_out: HeldOut,
     listed: impl FnOnce() -> Result<Option<usize>, String>,
 ) -> Result<(Option<SampleCount>, usize), String> {
-    let listed = match (samples, held_out) {
+    let share = match (samples, held_out) {
         (Some(_), HeldOut::Number(count)) => return Ok((samples, count)),
+        (None, HeldOut::Number(count)) => {
+            // Too many held-out samples are refused as such.
+            let rest = |all: usize| SampleCount::Number(all.saturating_sub(count).max(1));
+            return Ok((listed()?.map(rest), count));
+        }
         (Some(SampleCount::Fresh), HeldOut::Share(share)) => {
             return Err(format!(
                 "`held_out` is {share:?}, but fresh samples (samples = \"fresh\") have no total that it could be a share of; set held_out to a whole number"
             ));
         }
-        _ => listed()?,
+        (_, HeldOut::Share(share)) => share,
     };
-    let (train, held_out) = match (samples, held_out, listed) {
-        (_, HeldOut::Number(count), None) => return Ok((samples, count)),
-        (Some(SampleCount::Number(count)), HeldOut::Share(share), None) => {
-            return Ok((samples, share_of(count, share)));
-        }
-        (_, HeldOut::Share(_), None) => {
+    let Some(all) = listed()? else {
+        let Some(given) = samples else {
             return Err(
                 "`held_out` is a share, and the config does not say of how many samples; set held_out to a whole number, \
                  or hold out a part of a file with `fold`"
                     .to_owned(),
             );
-        }
-        (_, HeldOut::Number(count), Some(listed)) => (listed.saturating_sub(count), count),
-        (_, HeldOut::Share(share), Some(listed)) => {
-            let train = remaining_after(listed, share);
-            (train, listed - train)
-        }
+        };
+        return Ok((samples, share_of(given.count(), share)));
     };
+    let train = remaining_after(all, share);
     match samples {
         Some(SampleCount::Number(given)) if given != train => Err(format!(
-            "`samples` is {given}, but the share in `held_out` leaves {train} of {} samples to train on; remove the key `samples`, \
-             or set held_out to a whole number",
-            train + held_out
+            "`samples` is {given}, but the share in `held_out` leaves {train} of {all} samples to train on; remove the key `samples`, \
+             or set held_out to a whole number"
         )),
-        // Too many held-out samples are refused as such.
-        _ => Ok((Some(SampleCount::Number(train.max(1))), held_out)),
+        _ => Ok((Some(SampleCount::Number(train.max(1))), all - train)),
     }
 }
 
@@ -107,91 +110,8 @@ fn fraction(share: f64) -> (u128, u128) {
     (digits.parse().unwrap_or(0), whole)
 }
 
-impl Value for SampleCount {
-    fn kind() -> Kind {
-        let fresh = Choice {
-            name: FRESH.to_owned(),
-            sentence: "Each step draws its own.".to_owned(),
-        };
-        Kind::Either(vec![Kind::Whole, Kind::Choice(vec![fresh])])
-    }
-
-    fn written(&self) -> Option<String> {
-        match self {
-            Self::Number(count) => count.written(),
-            Self::Fresh => Some(format!("{FRESH:?}")),
-        }
-    }
-
-    fn number(&self) -> Option<f64> {
-        match self {
-            Self::Number(count) => count.number(),
-            Self::Fresh => None,
-        }
-    }
-}
-
-impl Serialize for SampleCount {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Number(count) => count.serialize(serializer),
-            Self::Fresh => serializer.serialize_str(FRESH),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for SampleCount {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Json::deserialize(deserializer)?;
-        match (number(&value), value.as_str()) {
-            (Some(count), _) => Ok(Self::Number(count)),
-            (_, Some(FRESH)) => Ok(Self::Fresh),
-            _ => Err(D::Error::custom(format!(
-                "{} is neither a number of samples nor {FRESH:?}",
-                shown(&value)
-            ))),
-        }
-    }
-}
-
 impl Value for HeldOut {
     fn kind() -> Kind {
         Kind::Either(vec![Kind::Whole, Kind::Number])
     }
-
-    fn written(&self) -> Option<String> {
-        match self {
-            Self::Number(count) => count.written(),
-            Self::Share(share) => share.written(),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for HeldOut {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Json::deserialize(deserializer)?;
-        let share = value.as_f64().filter(|share| (0.0..1.0).contains(share));
-        match (number(&value), share) {
-            (Some(count), _) => Ok(Self::Number(count)),
-            (_, Some(share)) => Ok(Self::Share(share)),
-            _ => Err(D::Error::custom(format!(
-                "{} is neither a whole number of samples nor a share of them, at least 0 and below 1",
-                shown(&value)
-            ))),
-        }
-    }
-}
-
-/// A value in a message. JSON writes nan and inf as null, which a config cannot hold itself.
-fn shown(value: &Json) -> String {
-    match value {
-        Json::Null => "nan or inf".to_owned(),
-        value => value.to_string(),
-    }
-}
-
-/// A count, which a machine of 32 bits may not hold; then it is refused as too large.
-fn number(value: &Json) -> Option<usize> {
-    let count = value.as_u64()?;
-    Some(usize::try_from(count).unwrap_or(usize::MAX))
 }

@@ -276,10 +276,6 @@ impl Value for DatasetConfig {
     fn kind() -> Kind {
         Keys::kind()
     }
-
-    fn written(&self) -> Option<String> {
-        None
-    }
 }
 
 impl TryFrom<Keys> for DatasetConfig {
@@ -307,12 +303,6 @@ impl TryFrom<Keys> for DatasetConfig {
         }
         if keys.text.is_some() && !keys.features.is_empty() {
             return Err("samples are texts or categories; remove `text` or `features`".to_owned());
-        }
-        let label = keys.label.as_deref().unwrap_or("label");
-        if keys.text.as_deref() == Some(label) {
-            return Err(format!(
-                "the column `{label}` cannot be both texts and labels; change `text` or `label`"
-            ));
         }
         let (vocab_size, seq_len, cls) = (keys.vocab_size, keys.seq_len, keys.cls);
         let sampler = move || {

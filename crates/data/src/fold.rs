@@ -61,8 +61,4 @@ impl Value for Fold {
     fn kind() -> Kind {
         Kind::Text
     }
-
-    fn written(&self) -> Option<String> {
-        Some(format!("\"{self}\""))
-    }
 }

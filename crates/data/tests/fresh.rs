@@ -6,13 +6,16 @@ use headlight_data::{Dataset, DatasetConfig, FreshSamples, SampleCount, Source};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What a config with these keys parses to, or the message.
-fn parsed(more: &Value) -> Result<DatasetConfig, String> {
-    let keys = json!({
+fn keys() -> Value {
+    json!({
         "seed": 3, "generator": "chacha", "samples": "fresh", "held_out": 20, "vocab_size": 11, "seq_len": 4,
         "rule": { "kind": "token-anywhere", "token": 7 },
-    });
-    crate::common::parsed(keys, more)
+    })
+}
+
+/// What a config with these keys parses to, or the message.
+fn parsed(more: &Value) -> Result<DatasetConfig, String> {
+    crate::common::parsed(keys(), more)
 }
 
 /// What draws the batches of a valid config, and its held-out samples.
@@ -148,41 +151,24 @@ fn sentences_are_fresh_too() {
     assert!(rows(&batch).is_disjoint(&held_out) && rows(&batch).len() > 32);
 }
 
+const REFUSED: &str = r#"
+{"generator": "numpy"}                    | generator
+{"generator": null}                       | valid
+{"held_out": 0}                           | held_out
+{"held_out": 5001}                        | held_out
+{"held_out": 5000}                        | valid
+{"fold": "1/5", "held_out": 0}            | fold
+{"generator": "sentences", "exclude_held_out": false, "vocab_size": null, "seq_len": null, "rule": {"kind": "sentence", "corpus": "negation"}} | exclude_held_out
+{"file": "a.npz"}                         | unread | `file` | `samples`
+{"held_out": 0.2}                         | unread | held_out | 0.2
+{"samples": 9, "exclude_held_out": false} | unread | exclude_held_out | samples
+{"samples": "stale"}                      | unread | number | fresh
+{"samples": -1}                           | unread | number | fresh
+"#;
+
 #[test]
 fn what_fresh_samples_do_without_is_refused() {
-    let refused = |more: Value| parsed(&more).unwrap().validate().unwrap_err().key;
-    assert_eq!(refused(json!({ "generator": "numpy" })), "generator");
-    let own = parsed(&json!({ "generator": null })).unwrap();
-    assert_eq!(own.validate(), Ok(()));
-    assert_eq!(refused(json!({ "held_out": 0 })), "held_out");
-    assert_eq!(refused(json!({ "held_out": 5001 })), "held_out");
-    assert!(
-        parsed(&json!({ "held_out": 5000 }))
-            .unwrap()
-            .validate()
-            .is_ok()
-    );
-    assert_eq!(refused(json!({ "fold": "1/5", "held_out": 0 })), "fold");
-    let sentences = json!({
-        "generator": "sentences", "rule": { "kind": "sentence", "corpus": "negation" }, "vocab_size": null, "seq_len": null,
-        "exclude_held_out": false,
-    });
-    assert_eq!(refused(sentences), "exclude_held_out");
-    for (more, parts) in [
-        (json!({ "file": "a.npz" }), ["`file`", "`samples`"]),
-        (json!({ "held_out": 0.2 }), ["held_out", "0.2"]),
-        (
-            json!({ "samples": 9, "exclude_held_out": false }),
-            ["exclude_held_out", "samples"],
-        ),
-        (json!({ "samples": "stale" }), ["stale", "fresh"]),
-        (json!({ "samples": -1 }), ["-1", "fresh"]),
-    ] {
-        let message = parsed(&more).unwrap_err();
-        for part in parts {
-            assert!(message.contains(part), "{more}: {message}");
-        }
-    }
+    crate::common::check(&keys(), REFUSED);
     // All samples with a 7 are held out, so that none is left to draw.
     let one = json!({ "seq_len": 1, "positive_rate": 0.5, "held_out": 5 });
     let error = parsed(&one).unwrap().generate().unwrap_err();
@@ -245,7 +231,7 @@ fn a_share_is_held_out() {
     }
     for share in [1.0, -0.1, 200.0] {
         let message = pairs(Value::Null, json!(share)).unwrap_err();
-        assert!(message.contains(&share.to_string()), "{message}");
+        assert!(message.contains("a share of them"), "{share}: {message}");
     }
     // Of other generators, a share of the samples; in binary, 0.7 * 10 is below 7.
     for (samples, share, held_out) in [(10, 0.7, 7), (1000, 0.29, 290), (8, 0.2, 1), (3, 0.25, 0)] {

@@ -467,16 +467,10 @@ fn a_change_is_one_value() {
 #[test]
 fn a_wrong_value_is_named_at_its_line() {
     for (line, part) in [
-        ("[data]\nheld_out = -1", "`data.held_out`: -1 is neither"),
-        ("[data]\nheld_out = 1.5", "`data.held_out`: 1.5 is neither"),
-        (
-            "[data]\nheld_out = nan",
-            "`data.held_out`: nan or inf is neither",
-        ),
-        (
-            "[data]\nsamples = inf",
-            "`data.samples`: nan or inf is neither",
-        ),
+        ("[data]\nheld_out = -1", "at least 0 and below 1, not -1"),
+        ("[data]\nheld_out = 1.5", "at least 0 and below 1, not 1.5"),
+        ("[data]\nheld_out = nan", "at least 0 and below 1, not nan"),
+        ("[data]\nsamples = inf", "samples or \"fresh\", not inf"),
         (
             "[model]\npooling = \"maximum\"",
             "a position, not \"maximum\"",

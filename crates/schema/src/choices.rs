@@ -4,6 +4,9 @@
 /// [`Value`](crate::Value). The doc comments of the variants are their sentences.
 ///
 /// Each variant has its name as `= "name"`. With `#[derive(Default)]` on the enum, one variant is `#[default]`.
+///
+/// After the enum, `or Variant(Type), "such values"` adds a variant for any value of a type. Such an enum has neither `ALL` nor names;
+/// the text says what is expected, in messages.
 #[macro_export]
 macro_rules! choices {
     (
@@ -45,9 +48,34 @@ macro_rules! choices {
                 });
                 $crate::Kind::Choice(choices.into())
             }
+        }
+    };
 
-            fn written(&self) -> Option<String> {
-                Some(format!("{:?}", self.name()))
+    (
+        $(#[$about:meta])*
+        $vis:vis enum $name:ident {
+            $( $(#[doc = $doc:literal])* $variant:ident = $text:literal, )*
+        }
+        or $(#[doc = $other_doc:literal])* $other:ident($type:ty), $expecting:literal
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
+        #[serde(expecting = $expecting)]
+        $vis enum $name {
+            $( $(#[doc = $doc])* #[serde(rename = $text)] $variant, )*
+            $(#[doc = $other_doc])*
+            #[serde(untagged)]
+            $other($type),
+        }
+
+        impl $crate::Value for $name {
+            fn kind() -> $crate::Kind {
+                let choices = [$( $crate::Choice {
+                    name: $text.to_owned(),
+                    sentence: $crate::sentence(&[$($doc),*]),
+                } ),*];
+                let other = <$type as $crate::Value>::kind();
+                $crate::Kind::Either(vec![$crate::Kind::Choice(choices.into()), other])
             }
         }
     };

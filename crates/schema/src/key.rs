@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use crate::{InvalidValue, Range};
 
 /// A key of a section.
@@ -67,57 +69,56 @@ pub struct Variant {
 }
 
 /// A type of values that configs hold.
-pub trait Value {
+pub trait Value: Serialize {
     /// What such a value is.
     fn kind() -> Kind;
 
     /// The value as TOML and JSON write it; `None` for a section, and for a value that is unset.
-    fn written(&self) -> Option<String>;
+    fn written(&self) -> Option<String> {
+        use serde_json::Value::{Bool, Number, String};
+        let written = serde_json::to_value(self).ok()?;
+        matches!(written, Bool(_) | Number(_) | String(_)).then(|| written.to_string())
+    }
 
     /// The value as a number, which a [`Range`] may limit; `None` if it is none, or unset.
     fn number(&self) -> Option<f64> {
-        None
+        serde_json::to_value(self).ok()?.as_f64()
     }
 }
 
 macro_rules! values {
-    ($($type:ty, $kind:ident, $format:literal $(, $number:ident)?;)*) => {$(
+    ($($type:ty, $kind:ident;)*) => {$(
         impl Value for $type {
             fn kind() -> Kind {
                 Kind::$kind
-            }
-
-            $(
-                #[allow(clippy::cast_lossless)] // As for the other types.
-                fn $number(&self) -> Option<f64> {
-                    Some(*self as f64)
-                }
-            )?
-
-            fn written(&self) -> Option<String> {
-                Some(format!($format, self))
             }
         }
     )*};
 }
 
 values! {
-    u32, Whole, "{}", number;
-    u64, Whole, "{}", number;
-    usize, Whole, "{}", number;
-    f64, Number, "{:?}", number;
-    bool, Switch, "{}";
-    String, Text, "{:?}";
-    PathBuf, Path, "{:?}";
+    u32, Whole;
+    u64, Whole;
+    usize, Whole;
+    bool, Switch;
+    String, Text;
+    PathBuf, Path;
+}
+
+impl Value for f64 {
+    fn kind() -> Kind {
+        Kind::Number
+    }
+
+    /// JSON has no nan, which a range refuses.
+    fn number(&self) -> Option<f64> {
+        Some(*self)
+    }
 }
 
 impl<T: Value> Value for Option<T> {
     fn kind() -> Kind {
         T::kind()
-    }
-
-    fn written(&self) -> Option<String> {
-        self.as_ref()?.written()
     }
 
     fn number(&self) -> Option<f64> {
@@ -145,7 +146,8 @@ impl Range {
         if value.number().is_none_or(|number| self.contains(number)) {
             return Ok(());
         }
-        let written = value.written().unwrap_or_default();
+        let number = || value.number().map(|number| number.to_string());
+        let written = value.written().or_else(number).unwrap_or_default();
         let mut message = format!("{key} is {written}; it must be {self}");
         if !self.hint.is_empty() {
             message = format!("{message} ({})", self.hint);

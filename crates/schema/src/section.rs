@@ -153,10 +153,6 @@ macro_rules! section {
             fn kind() -> $crate::Kind {
                 $crate::Kind::Section(<Self as $crate::ConfigSection>::keys())
             }
-
-            fn written(&self) -> Option<String> {
-                None
-            }
         }
 
         $crate::section! { @defaults $name [] [] $( $field: $type $(= $default)?; )* }

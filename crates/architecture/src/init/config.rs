@@ -96,9 +96,6 @@ impl StdConfig {
 
 impl InitConfig {
     /// Checks which keys go together. `missing` is the key of a matrix without a standard deviation that it needs.
-    ///
-    /// # Errors
-    /// Names the first key that is wrong.
     pub(crate) fn validate(&self, missing: Option<&str>) -> Result<(), InvalidValue> {
         if self.scheme != Scheme::Normal && self.std != StdConfig::default() {
             let message =
@@ -159,13 +156,6 @@ impl fmt::Display for Std {
 impl Value for Std {
     fn kind() -> Kind {
         Kind::Either(vec![Kind::Number, Kind::Text])
-    }
-
-    fn written(&self) -> Option<String> {
-        match (*self).into() {
-            Written::Number(factor) => factor.written(),
-            Written::Text(text) => text.written(),
-        }
     }
 }
 

@@ -74,10 +74,6 @@ macro_rules! rules {
                     keys: $rule::keys(),
                 },)*].into())
             }
-
-            fn written(&self) -> Option<String> {
-                None
-            }
         }
 
         $(impl From<$rule> for LabelRule {
