@@ -25,9 +25,6 @@ pub(crate) struct ClassShares<'a> {
 
 impl<'a> ClassShares<'a> {
     /// The class shares that a config asks for.
-    ///
-    /// # Errors
-    /// When samples come from a file, or have no rule.
     pub(crate) fn of(config: &'a DatasetConfig) -> Result<Self, InvalidValue> {
         let own = match &config.source {
             Source::Generated(own) => *own,

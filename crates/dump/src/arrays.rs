@@ -8,7 +8,8 @@ use crate::Meta;
 
 /// What a model computed for some samples.
 ///
-/// All arrays are row-major; their lengths follow from [`dims`](Self::dims).
+/// All arrays are row-major; their lengths follow from [`dims`](Self::dims). Methods panic where there is no such sample, layer, head or
+/// query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AttentionDump {
     /// The extent of each axis.

@@ -50,34 +50,22 @@ pub struct Meta {
 
 impl AttentionDump {
     /// The attention weights of one head for one sample. `[query, key]`
-    ///
-    /// # Panics
-    /// When an index is out of range.
     pub fn weights(&self, sample: usize, layer: usize, head: usize) -> &[f32] {
         &self.arrays[Array::Weights][self.matrix(sample, layer, head)]
     }
 
     /// The attention scores of one head for one sample. `[query, key]`
-    ///
-    /// # Panics
-    /// When an index is out of range.
     pub fn scores(&self, sample: usize, layer: usize, head: usize) -> &[f32] {
         &self.arrays[Array::Scores][self.matrix(sample, layer, head)]
     }
 
     /// The token ids of a sample.
-    ///
-    /// # Panics
-    /// When `sample` is out of range.
     pub fn tokens(&self, sample: usize) -> &[i64] {
         let positions = self.dims.positions;
         &self.tokens[sample * positions..(sample + 1) * positions]
     }
 
     /// The keys that a query of a sample may look at.
-    ///
-    /// # Panics
-    /// When an index is out of range.
     pub fn keys(&self, sample: usize, query: usize) -> Keys {
         let mask = self.mask(sample, query);
         let keys = 0..self.dims.positions;
@@ -96,9 +84,6 @@ impl AttentionDump {
     }
 
     /// The positions of a sample that hold no padding, and the one that the class is read from; all, if there are none.
-    ///
-    /// # Panics
-    /// When `sample` is out of range.
     pub fn unpadded(&self, sample: usize) -> Vec<usize> {
         let padding = self.meta.config.pointer("/model/attention/padding_token");
         let padding = padding.and_then(serde_json::Value::as_i64);
@@ -125,9 +110,6 @@ impl AttentionDump {
     }
 
     /// The [strongest head](strongest_head) of a layer; the first in a dump without attention.
-    ///
-    /// # Panics
-    /// When there is no such layer.
     pub fn strongest_head(&self, layer: usize) -> StrongestHead {
         let positions = self.dims.positions;
         if self.arrays[Array::Weights].is_empty() {
@@ -181,9 +163,6 @@ impl AttentionDump {
 
     /// The position of a sample whose attention is shown: the [`read_position`](Self::read_position). If the model reads all
     /// positions, and that one holds padding, it is the last one that does not.
-    ///
-    /// # Panics
-    /// When `sample` is out of range.
     pub fn readout_position(&self, sample: usize) -> usize {
         let read = self.read_position();
         let held = self.unpadded(sample);
@@ -194,9 +173,6 @@ impl AttentionDump {
     }
 
     /// The [`readout_position`](Self::readout_position), as messages name it: `[CLS]`, or its number.
-    ///
-    /// # Panics
-    /// When `sample` is out of range.
     pub fn readout_name(&self, sample: usize) -> String {
         match self.meta.read_position {
             None => "[CLS]".to_owned(),
@@ -225,9 +201,6 @@ impl AttentionDump {
     }
 
     /// The label of a sample; with a label per position, that of the position that is shown. NaN if there is none.
-    ///
-    /// # Panics
-    /// When `sample` is out of range.
     pub fn label(&self, sample: usize) -> f32 {
         self.labels[self.answer(sample)]
     }
@@ -243,9 +216,6 @@ impl AttentionDump {
 
     /// The probabilities of a sample: of class 1, or of each class if there is a logit for each; with an answer per position,
     /// those of the position that is shown. `[logit]`
-    ///
-    /// # Panics
-    /// When `sample` is out of range.
     pub fn probabilities(&self, sample: usize) -> &[f32] {
         let (logits, answer) = (self.dims.logits, self.answer(sample));
         &self.probabilities[answer * logits..(answer + 1) * logits]

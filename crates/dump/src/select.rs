@@ -6,9 +6,6 @@ use crate::{AttentionDump, Dims, Meta};
 
 impl AttentionDump {
     /// The dump of these samples alone, in this order.
-    ///
-    /// # Panics
-    /// When there is no such sample.
     #[must_use]
     pub fn select(&self, samples: &[usize]) -> Self {
         let all = self.dims.samples;

@@ -27,9 +27,6 @@ pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most:
 }
 
 /// The vectors of all occurrences of a token in these samples, in the plane of each level: `[level, occurrence, component]`.
-///
-/// # Errors
-/// When the weights or the samples do not suit the config.
 pub(crate) fn planes(
     config: &ExperimentConfig,
     samples: &[Vec<u32>],

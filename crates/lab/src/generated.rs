@@ -17,9 +17,6 @@ pub(crate) struct Drawing {
 }
 
 /// Samples that start with a prompt: for each its tokens, and whether the model ended it.
-///
-/// # Errors
-/// When the model, its weights or the prompt do not suit.
 pub(crate) fn generated(
     config: &ExperimentConfig,
     weights: &[f32],

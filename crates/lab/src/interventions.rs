@@ -32,9 +32,6 @@ pub(crate) enum Change {
 }
 
 /// The interventions of the engine.
-///
-/// # Errors
-/// When the place of a patch does not exist.
 pub(crate) fn interventions(changes: Vec<Change>) -> Result<Vec<Intervention>, String> {
     changes.into_iter().map(Change::intervention).collect()
 }

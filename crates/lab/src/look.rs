@@ -10,9 +10,6 @@ use crate::view::View;
 
 /// Probabilities, logits and all arrays, each with its name, its length, and its axes with their extents. The answer also says what a rule
 /// makes of the samples.
-///
-/// # Errors
-/// When the weights do not suit the config.
 pub(crate) fn look(config: &ExperimentConfig, view: &mut View, weights: &[f32]) -> Answer {
     let mut floats = Vec::new();
     let all = view.append(weights, Recorded::All, &mut floats)?;
@@ -26,9 +23,6 @@ pub(crate) fn look(config: &ExperimentConfig, view: &mut View, weights: &[f32]) 
 
 /// What a training keeps of some samples, with the weights of each of some steps. The answer also says what a rule makes
 /// of the samples.
-///
-/// # Errors
-/// As [`look`].
 pub(crate) fn watch(config: &ExperimentConfig, view: &mut View, weights: &[f32]) -> Answer {
     let size = view.frozen.size();
     let row: usize = view.row().iter().map(|(_, length)| length).sum();

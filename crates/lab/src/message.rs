@@ -23,8 +23,6 @@ impl Message {
         Self { head, floats }
     }
 
-    /// # Errors
-    /// When it is not a message.
     pub(crate) fn read(bytes: &[u8]) -> Answer {
         let parts = bytes.split_first_chunk().and_then(|(length, rest)| {
             let (head, floats) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;

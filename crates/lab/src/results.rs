@@ -12,9 +12,6 @@ use crate::message::{Answer, Message};
 use crate::weights::safetensors;
 
 /// Trains all steps without keeping anything; the answer is the results, and the seed.
-///
-/// # Errors
-/// When training diverges.
 pub(crate) fn summary(experiment: &Experiment) -> Answer {
     let mut engine = FusedEngine::new(experiment)?;
     let start = Progress::default();
@@ -27,9 +24,6 @@ pub(crate) fn summary(experiment: &Experiment) -> Answer {
 /// What a model is after so many steps, as in a row of a sweep: its hash, its metrics, and the attention of `[CLS]` in the
 /// last layer, mean over heads and training samples of class 0, and of all others. Samples that each step draws are
 /// measured as there.
-///
-/// # Errors
-/// When there are no training samples.
 pub(crate) fn results(
     experiment: &Experiment,
     engine: &mut FusedEngine<'_>,

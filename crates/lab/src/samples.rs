@@ -24,9 +24,6 @@ pub(crate) struct GivenSamples {
 }
 
 /// The samples of an experiment: generated, or given in place of a file.
-///
-/// # Errors
-/// When the config or a sample is invalid.
 pub(crate) fn splits(
     config: &ExperimentConfig,
     given: Option<&GivenSamples>,

@@ -62,9 +62,6 @@ struct Kept {
 impl Training {
     /// Starts a training that watches samples, and keeps the step `wanted` in any case.
     /// The answer says what the samples are, what a row holds, and which steps have one.
-    ///
-    /// # Errors
-    /// When the samples to watch do not suit the config.
     pub(crate) fn begin(
         experiment: Experiment,
         steps: Option<usize>,
@@ -136,9 +133,6 @@ impl Training {
     }
 
     /// Takes up to `steps` steps.
-    ///
-    /// # Errors
-    /// When training diverges.
     pub(crate) fn advance(&mut self, steps: usize) -> Answer {
         let (experiment, kept) = (&self.experiment, &mut self.kept);
         let start = kept.progress;
@@ -169,9 +163,6 @@ impl Training {
     }
 
     /// The results after the last step.
-    ///
-    /// # Errors
-    /// When no step was taken.
     pub(crate) fn end(self) -> Answer {
         let state = self.state.as_ref().ok_or("no step was taken")?;
         let mut engine = engine(&self.experiment, Some(state))?;

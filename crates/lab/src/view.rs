@@ -21,9 +21,6 @@ pub(crate) struct View {
 
 impl View {
     /// A config's model for some samples.
-    ///
-    /// # Errors
-    /// When the config is invalid.
     pub(crate) fn new(
         config: &ExperimentConfig,
         samples: Dataset,
@@ -58,9 +55,6 @@ impl View {
     }
 
     /// What the model computes.
-    ///
-    /// # Errors
-    /// When the weights or the interventions do not suit the model.
     pub(crate) fn forward(
         &mut self,
         weights: &[f32],
@@ -72,9 +66,6 @@ impl View {
     }
 
     /// Appends what the model computes to some numbers, and returns it.
-    ///
-    /// # Errors
-    /// As [`forward`](Self::forward).
     pub(crate) fn append(
         &mut self,
         weights: &[f32],

@@ -12,9 +12,6 @@ use serde_json::json;
 use crate::message::{Answer, Message};
 
 /// The bytes of `model.safetensors`, as numbers: the format pads its head to a multiple of eight bytes.
-///
-/// # Errors
-/// When the weights do not suit the config.
 pub(crate) fn save(config: &ExperimentConfig, weights: &[f32]) -> Answer {
     FrozenModel::new(config)?.check(weights)?;
     let bytes = safetensors(config, weights)?;
@@ -33,9 +30,6 @@ struct Tensor<'a> {
 }
 
 /// The bytes of `model.safetensors`, as the crate `safetensors` writes them: tensors come in the order of their names.
-///
-/// # Errors
-/// When the head cannot be written.
 pub(crate) fn safetensors(config: &ExperimentConfig, weights: &[f32]) -> Answer<Vec<u8>> {
     let mut rest = weights;
     let layout = config.model.layout(config.inputs());

@@ -28,9 +28,6 @@ pub struct DatasetToWrite<'a> {
 
 impl<'a> DatasetToWrite<'a> {
     /// The cells of all samples, those of training first: split, labels, and what the sample holds.
-    ///
-    /// # Errors
-    /// When the rows are not those of the config.
     pub(super) fn samples(self) -> io::Result<impl Iterator<Item = Vec<Value>>> {
         let shape = SampleShape::new(self.config, self.padding_token);
         let words = self.words();
@@ -76,9 +73,6 @@ impl<'a> DatasetToWrite<'a> {
     }
 
     /// The names of the columns, where those of tokens are `tokens`.
-    ///
-    /// # Errors
-    /// When two have the same one.
     pub(super) fn names(self, tokens: impl Iterator<Item = String>) -> io::Result<Vec<String>> {
         let columns = &self.config.columns;
         let mut names = vec!["split".to_owned()];

@@ -31,12 +31,7 @@ const KNOWN: [&str; 6] = [
 /// Writes the samples with their padding.
 pub(super) fn write(contents: DatasetToWrite<'_>, mut writer: impl Write) -> io::Result<()> {
     let mut npz = NpzWriter::new();
-    let DatasetToWrite {
-        splits,
-        config,
-        padding_token,
-        ..
-    } = contents;
+    let (splits, config) = (contents.splits, contents.config);
     for (prefix, dataset) in [("", &splits.train), (HELD_OUT, &splits.held_out)] {
         let ids: Vec<i64> = dataset.all_tokens().iter().map(|&id| id.into()).collect();
         let tokens = [dataset.len(), dataset.positions()];
@@ -60,7 +55,7 @@ pub(super) fn write(contents: DatasetToWrite<'_>, mut writer: impl Write) -> io:
     if !config.classes.is_empty() {
         npz.strings(CLASSES, &config.classes)?;
     }
-    if let Some(token) = padding_token {
+    if let Some(token) = contents.padding_token {
         npz.array(PADDING_TOKEN, &[], &[i64::from(token)])?;
     }
     writer.write_all(&npz.finish()?)?;

@@ -120,9 +120,6 @@ pub struct Rows {
 
 impl Rows {
     /// The samples that a reader finds at these places of the file that messages call `name`.
-    ///
-    /// # Errors
-    /// When one is refused, or there is none.
     pub(super) fn collect(
         name: impl fmt::Display,
         found: impl Iterator<Item = (Place, Result<FoundSample, String>)>,
