@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::io::Cursor;
 
-use crate::common::{completed, read, read_columns};
+use crate::common::{completed, read_columns};
 use headlight_data::files::{
     ChosenSamples, ColumnChoice, DatasetToWrite, FileKeys, Format, Rows, SampleTable, write,
 };
@@ -293,22 +293,4 @@ fn two_keys_of_one_name_are_not_written() {
     assert_eq!(fitted(&again, Some(0)).1, splits);
     config.columns.label = Some("plan".to_owned());
     assert!(written(&config).is_err());
-}
-
-/// Case, blanks and punctuation aside.
-#[test]
-fn held_out_texts_that_are_training_texts_are_counted() {
-    let csv = "split,label,text\ntrain,0,So good\ntrain,1,Bad\nheld_out,0,\"so, GOOD!\"\nheld_out,1,worse\nheld_out,1,...\n";
-    let rows = read(csv, Format::Csv).unwrap();
-    let (_, splits) = fitted(&rows, None);
-    let counts = splits.texts.unwrap();
-    assert_eq!(counts.repeated, 1);
-    // Of the vocabulary of training texts, held-out ones lack `worse`, and the three signs.
-    assert_eq!((counts.words, counts.held_out_words), (11, 8));
-    assert_eq!((counts.unknown, counts.held_out_unknown), (6, 6));
-    let losses = counts.losses(9);
-    assert!(
-        losses[0].starts_with("6 of 8 words of held-out"),
-        "{losses:?}"
-    );
 }

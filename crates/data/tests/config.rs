@@ -56,10 +56,8 @@ fn a_config_comes_back_from_its_keys() {
 fn a_rule_may_give_the_number_of_classes() {
     let rule = json!({ "kind": "sum-mod", "modulus": 7 });
     let keys = |changes: serde_json::Value| {
-        let mut keys = json!({"generator": "all", "samples": 5, "vocab_size": 7, "seq_len": 2, "cls": "none", "rule": rule});
-        let changes = changes.as_object().unwrap().clone();
-        keys.as_object_mut().unwrap().extend(changes);
-        parsed(keys).unwrap()
+        let keys = json!({"generator": "all", "samples": 5, "vocab_size": 7, "seq_len": 2, "cls": "none", "rule": rule});
+        crate::common::parsed(keys, &changes).unwrap()
     };
     let config = keys(json!({}));
     assert_eq!((config.n_classes, config.validate()), (7, Ok(())));
@@ -79,15 +77,6 @@ fn a_rule_may_give_the_number_of_classes() {
 }
 
 #[test]
-fn texts_need_cls() {
-    let rule = json!({ "kind": "sentence", "corpus": "negation" });
-    let keys = json!({ "generator": "sentences", "samples": 5, "cls": "none", "rule": rule });
-    let error = parsed(keys).unwrap().validate().unwrap_err();
-    assert_eq!(error.key, "cls");
-    assert!(error.message.contains("model.pooling"), "{error}");
-}
-
-#[test]
 fn names_of_classes_give_their_number() {
     let names = ["a", "b", "c"];
     let config = json!({ "file": "a.npz", "vocab_size": 5, "seq_len": 3, "classes": names });
@@ -95,49 +84,6 @@ fn names_of_classes_give_their_number() {
     assert_eq!((config.n_classes, config.validate()), (3, Ok(())));
     assert_eq!(config.class_name(2), "c");
     assert_eq!(generated(Generator::Numpy, None).class_name(1), "1");
-}
-
-#[test]
-fn sources_exclude_each_other() {
-    let file = json!({ "file": "a.npz", "vocab_size": 5, "seq_len": 3 });
-    assert!(parsed(file.clone()).is_ok());
-    for (key, value) in [
-        ("generator", json!("chacha")),
-        ("positive_rate", json!(0.5)),
-        ("samples", json!(7)),
-    ] {
-        let mut keys = file.clone();
-        keys[key] = value;
-        let error = parsed(keys).unwrap_err();
-        assert!(error.contains("`file`"), "{key}: {error}");
-        assert!(error.contains(&format!("`{key}`")), "{key}: {error}");
-    }
-}
-
-#[test]
-fn missing_and_unknown_keys_are_named() {
-    let rule = json!({ "kind": "token-anywhere", "token": 1 });
-    for (keys, key) in [
-        (
-            json!({ "vocab_size": 5, "seq_len": 3, "rule": rule }),
-            "`samples`",
-        ),
-        (
-            json!({ "vocab_size": 5, "seq_len": 3, "samples": 7 }),
-            "`rule`",
-        ),
-        (
-            json!({ "vocab_size": 5, "samples": 7, "rule": rule }),
-            "`seq_len`",
-        ),
-        (
-            json!({ "vocab_size": 5, "seq_len": 3, "samples": 7, "rule": rule, "speed": 1 }),
-            "`speed`",
-        ),
-    ] {
-        let error = parsed(keys).unwrap_err();
-        assert!(error.contains(key), "{key}: {error}");
-    }
 }
 
 /// 2^30 tokens with [CLS] are the most; a file's samples are not drawn.
@@ -168,40 +114,38 @@ const LIMITS: &str = r#"
 {"file": "a.npz", "generator": null, "samples": null, "seed": 18446744073709551615} | valid
 {"generator": "chacha", "seed": 18446744073709551615}  | valid
 {"generator": "chacha", "vocab_size": 2}               | valid
+{"positive_rate": 0.5}                                 | positive_rate | numpy
+{"generator": "chacha", "positive_rate": 0}            | valid
+{"generator": "chacha", "positive_rate": 1}            | valid
+{"generator": "chacha", "positive_rate": 1.5}          | positive_rate | 1.5
+{"generator": "chacha", "positive_rate": -0.1}         | positive_rate | -0.1
+{"label_noise": 0.999}                                 | valid
+{"label_noise": 1.0}                                   | label_noise
+{"label_noise": -0.1}                                  | label_noise
 {"generator": "chacha", "positive_rate": 0.5, "n_classes": 2, "rule": {"kind": "count", "token": 1}} | valid
 {"generator": "chacha", "positive_rate": 0.5, "n_classes": 3, "rule": {"kind": "count", "token": 1}} | positive_rate
 "#;
 
+/// Keys that are missing, unknown, or do not go together.
+const TOGETHER: &str = r#"
+{"file": "a.npz", "generator": null, "samples": null, "rule": null} | valid
+{"file": "a.npz", "samples": null}                     | unread | `file` | `generator`
+{"file": "a.npz", "generator": null}                   | unread | `file` | `samples`
+{"file": "a.npz", "generator": null, "samples": null, "positive_rate": 0.5} | unread | `file` | `positive_rate`
+{"samples": null}                                      | unread | `samples`
+{"rule": null}                                         | unread | `rule`
+{"seq_len": null}                                      | unread | `seq_len`
+{"speed": 1}                                           | unread | `speed`
+{"generator": "sentences", "cls": "none", "vocab_size": null, "seq_len": null, "rule": {"kind": "sentence", "corpus": "negation"}} | cls | model.pooling
+"#;
+
 #[test]
-fn values_at_their_limits() {
+fn values_at_their_limits_and_keys_that_go_together() {
     let keys = json!({
         "generator": "numpy", "samples": 10, "vocab_size": 5, "seq_len": 3, "rule": { "kind": "token-anywhere", "token": 1 },
     });
     check(&keys, LIMITS);
-}
-
-#[test]
-fn shares_of_positives() {
-    let refused = |generator, rate, vocab_size| {
-        let mut config = generated(generator, None);
-        config.vocab_size = vocab_size;
-        if let Source::Generated(own) = &mut config.source {
-            // JSON has no nan.
-            own.positive_rate = Some(rate);
-        }
-        config.validate().err().map(|error| {
-            assert_eq!(error.key, "positive_rate");
-            error.message
-        })
-    };
-    assert!(refused(Generator::Numpy, 0.5, 5).unwrap().contains("numpy"));
-    for rate in [0.0, 0.5, 1.0] {
-        assert_eq!(refused(Generator::Chacha, rate, 5), None, "{rate}");
-    }
-    for rate in [1.5, -0.1, f64::NAN] {
-        let message = refused(Generator::Chacha, rate, 5).unwrap();
-        assert!(message.contains(&rate.to_string()), "{message}");
-    }
+    check(&keys, TOGETHER);
 }
 
 #[test]

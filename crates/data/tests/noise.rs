@@ -138,17 +138,3 @@ fn samples_of_a_file_keep_their_noise_in_each_fold() {
     let error = rows().fit(&of_file(&rule), None).unwrap_err().to_string();
     assert!(error.contains("line 3"), "{error}");
 }
-
-#[test]
-fn a_share_below_one_is_needed() {
-    for (noise, expected) in [
-        (-0.1, "label_noise"),
-        (0.0, ""),
-        (0.999, ""),
-        (1.0, "label_noise"),
-    ] {
-        let config = config(&json!({"label_noise": noise}));
-        let key = config.validate().err().map(|invalid| invalid.key);
-        assert_eq!(key.unwrap_or_default(), expected, "{noise}");
-    }
-}

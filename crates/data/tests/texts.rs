@@ -114,6 +114,10 @@ fn the_vocabulary_is_that_of_training_texts_and_at_most_max_words() {
     let (config, splits) = fitted(&rows, FileKeys::default()).unwrap();
     assert_eq!(config.words.unwrap().vocabulary, ["a", "b", "c"]);
     assert_eq!((config.held_out, splits.held_out.len()), (0, 2));
+    let counts = splits.texts.unwrap();
+    assert_eq!((counts.held_out_words, counts.held_out_unknown), (5, 3));
+    assert!(counts.losses(3)[0].starts_with("3 of 5 words of held-out"));
+    assert_eq!(counts.repeated, 1);
     let words = Words {
         max_words: 1,
         ..Words::default()
