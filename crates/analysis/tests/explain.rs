@@ -2,9 +2,11 @@
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use crate::common::{experiment, parse};
-use headlight_analysis::explain::explain;
+use headlight_analysis::explain::{Explanation, explain};
+use headlight_architecture::Parameter;
 use headlight_data::{CLS, ClsPlace, Dataset};
-use headlight_experiment::fused::{Array, Intervention, forward};
+use headlight_experiment::Experiment;
+use headlight_experiment::fused::{Array, Forward, Intervention, forward};
 use headlight_experiment::metrics::probabilities;
 
 const PAD: u32 = 8;
@@ -21,6 +23,36 @@ fn one(tokens: &[u32]) -> Dataset {
     dataset
 }
 
+/// The explanation of a sample by the model at its start.
+fn explained(experiment: &Experiment, tokens: &[u32], written: &[String]) -> Explanation {
+    let weights = Parameter::weights(&experiment.start);
+    let dataset = one(tokens);
+    explain(
+        &experiment.config,
+        &weights,
+        &dataset,
+        0,
+        written,
+        None,
+        true,
+    )
+    .unwrap()
+}
+
+/// What that model computes for a sample.
+fn computed(experiment: &Experiment, tokens: &[u32], changes: &[Intervention]) -> Forward {
+    let (config, start) = (&experiment.config, &experiment.start);
+    forward(config, start, &one(tokens), &[0], changes).unwrap()
+}
+
+/// Checks that the parts of the integrated gradients are the logit.
+fn check_sum(found: &Explanation) {
+    let own = found.gradients.unwrap();
+    let words = found.words.iter().filter_map(|word| word.gradient);
+    let parts = words.sum::<f64>() + own.cls + own.padding.unwrap_or(0.0) + own.baseline;
+    assert!((parts - own.logit).abs() < 1e-4, "{parts} {found:?}");
+}
+
 /// Of two classes and of three, with padding: `[CLS]`, two tokens, one pad.
 #[test]
 fn words_are_left_out_by_masking_their_keys() {
@@ -33,13 +65,9 @@ fn words_are_left_out_by_masking_their_keys() {
         }
         changes.push("model.attention.padding_token=8");
         let experiment = experiment(parse(&changes).unwrap(), &[]);
-        let (config, start) = (&experiment.config, &experiment.start);
-        let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
-        let dataset = one(&[0, 7, 2, PAD]);
-        let found = explain(config, &weights, &dataset, 0, &[], None, true).unwrap();
-
-        let of =
-            |changes: &[Intervention]| forward(config, start, &dataset, &[0], changes).unwrap();
+        let tokens = [0, 7, 2, PAD];
+        let found = explained(&experiment, &tokens, &[]);
+        let of = |changes: &[Intervention]| computed(&experiment, &tokens, changes);
         let likely = |logits: &[f32]| -> f64 {
             let logits: Vec<f64> = logits.iter().map(|&logit| logit.into()).collect();
             match probabilities(&logits)[..] {
@@ -64,16 +92,7 @@ fn words_are_left_out_by_masking_their_keys() {
             assert!((word.weight - f64::from(own)).abs() < 1e-12);
             assert!((word.attention.unwrap() - 3.0 * f64::from(own)).abs() < 1e-12);
         }
-        let gradients = found
-            .words
-            .iter()
-            .filter_map(|word| word.gradient)
-            .sum::<f64>();
-        let parts = gradients + found.gradients.unwrap().cls + found.gradients.unwrap().baseline;
-        assert!(
-            (parts - found.gradients.unwrap().logit).abs() < 1e-4,
-            "{parts} {found:?}"
-        );
+        check_sum(&found);
         assert!((likely(&whole.predictions.logits) >= 0.5) || classes == "3");
     }
 }
@@ -87,15 +106,12 @@ fn without_a_word_nothing_of_it_is_left() {
             let mut changes = vec!["data.cls=none", "model.n_layers=2", &pooling];
             changes.extend(Some(padding).filter(|padding| !padding.is_empty()));
             let experiment = experiment(parse(&changes).unwrap(), &[]);
-            let (config, start) = (&experiment.config, &experiment.start);
-            let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
             let words: [[u32; 3]; 2] = [[7, 2, 5], [6, 3, 4]];
             for place in 0..3 {
                 let mut other = words[0];
                 other[place] = words[1][place];
                 let of_one = [words[0], other].map(|tokens| {
-                    let found =
-                        explain(config, &weights, &one(&tokens), 0, &[], None, true).unwrap();
+                    let found = explained(&experiment, &tokens, &[]);
                     let without = found.words[place].probability_without;
                     if found.predicted == 1 {
                         without
@@ -111,7 +127,7 @@ fn without_a_word_nothing_of_it_is_left() {
                 if !padding.is_empty() {
                     let mut padded = words[0];
                     padded[place] = PAD;
-                    let whole = forward(config, start, &one(&padded), &[0], &[]).unwrap();
+                    let whole = computed(&experiment, &padded, &[]);
                     let likely = f64::from(whole.predictions.probabilities[0]);
                     assert!((of_one[0] - likely).abs() < 1e-6, "{changes:?} {place}");
                 }
@@ -128,12 +144,9 @@ fn two_logits_have_one_log_odds() {
         let mut changes = vec!["data.rule={ kind = \"count\", token = 7 }", &n_classes];
         changes.extend((n_classes.ends_with('2')).then_some("model.logits=per-class"));
         let experiment = experiment(parse(&changes).unwrap(), &[]);
-        let (config, start) = (&experiment.config, &experiment.start);
-        let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
         for tokens in [[0, 7, 2, 5], [0, 1, 3, 6]] {
-            let dataset = one(&tokens);
-            let found = explain(config, &weights, &dataset, 0, &[], None, true).unwrap();
-            let logits = forward(config, start, &dataset, &[0], &[]).unwrap();
+            let found = explained(&experiment, &tokens, &[]);
+            let logits = computed(&experiment, &tokens, &[]);
             let own = |class: u32| f64::from(logits.predictions.logits[class as usize]);
             let expected = match logits.predictions.logits.len() {
                 2 => own(found.predicted) - own(1 - found.predicted),
@@ -143,14 +156,7 @@ fn two_logits_have_one_log_odds() {
                 (found.gradients.unwrap().logit - expected).abs() < 1e-6,
                 "{found:?}"
             );
-            let gradients = found
-                .words
-                .iter()
-                .filter_map(|word| word.gradient)
-                .sum::<f64>();
-            let parts =
-                gradients + found.gradients.unwrap().cls + found.gradients.unwrap().baseline;
-            assert!((parts - expected).abs() < 1e-4, "{found:?}");
+            check_sum(&found);
         }
     }
 }
@@ -164,11 +170,9 @@ fn weights_are_those_of_cls_at_the_end() {
         "model.attention.mask=causal",
     ];
     let experiment = experiment(parse(&changes).unwrap(), &[]);
-    let (config, start) = (&experiment.config, &experiment.start);
-    let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
-    let dataset = one(&[7, 2, 5, 0]);
-    let found = explain(config, &weights, &dataset, 0, &[], None, true).unwrap();
-    let whole = forward(config, start, &dataset, &[0], &[]).unwrap();
+    let tokens = [7, 2, 5, 0];
+    let found = explained(&experiment, &tokens, &[]);
+    let whole = computed(&experiment, &tokens, &[]);
     for (position, word) in found.words.iter().enumerate() {
         let own = whole.arrays[Array::Weights][found.head.head * 16 + 3 * 4 + position];
         assert_eq!((word.position, word.weight), (position, f64::from(own)));
@@ -182,11 +186,8 @@ fn without_cls_all_positions_are_words() {
         let mut changes = vec!["data.cls=none", "model.attention.padding_token=8"];
         changes.extend((!pooling.is_empty()).then_some(pooling));
         let experiment = experiment(parse(&changes).unwrap(), &[]);
-        let (config, start) = (&experiment.config, &experiment.start);
-        let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
-        let dataset = one(&[7, 0, 5]);
-        let found = explain(config, &weights, &dataset, 0, &[], None, true).unwrap();
-        let whole = forward(config, start, &dataset, &[0], &[]).unwrap();
+        let found = explained(&experiment, &[7, 0, 5], &[]);
+        let whole = computed(&experiment, &[7, 0, 5], &[]);
         let row = &whole.arrays[Array::Weights][read * 3..][..3];
         let words: Vec<(usize, &str)> = found
             .words
@@ -198,17 +199,8 @@ fn without_cls_all_positions_are_words() {
             assert_eq!(word.weight, f64::from(weight));
         }
         assert_eq!(found.gradients.unwrap().cls, 0.0);
-        let gradients = found
-            .words
-            .iter()
-            .filter_map(|word| word.gradient)
-            .sum::<f64>();
-        let parts = gradients + found.gradients.unwrap().baseline;
-        assert!(
-            (parts - found.gradients.unwrap().logit).abs() < 1e-4,
-            "{found:?}"
-        );
-        assert_eq!(config.readout_name(), format!("position {read}"));
+        check_sum(&found);
+        assert_eq!(experiment.config.readout_name(), format!("position {read}"));
     }
 }
 
@@ -217,18 +209,13 @@ fn without_cls_all_positions_are_words() {
 fn what_padding_adds_completes_the_sum() {
     let changes = ["data.cls=none", "model.attention.padding_token=8"];
     let experiment = experiment(parse(&changes).unwrap(), &[]);
-    let (config, start) = (&experiment.config, &experiment.start);
-    let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
-    let of = |tokens: &[u32]| explain(config, &weights, &one(tokens), 0, &[], None, true).unwrap();
+    let of = |tokens: &[u32]| explained(&experiment, tokens, &[]);
     assert_eq!(of(&[7, 1, 5]).gradients.unwrap().padding, None);
     let found = of(&[7, 1, 8]);
     assert_eq!(found.words.len(), 2);
-    let own = found.gradients.unwrap();
-    let padding = own.padding.unwrap();
+    let padding = found.gradients.unwrap().padding.unwrap();
     assert!(padding.abs() > 1e-3, "{found:?}");
-    let words = found.words.iter().filter_map(|word| word.gradient);
-    let parts = words.sum::<f64>() + padding + own.baseline;
-    assert!((parts - own.logit).abs() < 1e-4, "{found:?}");
+    check_sum(&found);
 }
 
 /// A causal mask lets `[CLS]` at the start look at itself alone.
@@ -236,33 +223,15 @@ fn what_padding_adds_completes_the_sum() {
 fn where_cls_may_not_look_there_is_no_multiple() {
     let config = parse(&["model.attention.mask=causal"]).unwrap();
     let experiment = experiment(config, &[]);
-    let start = experiment.start.iter();
-    let weights: Vec<f32> = start.flat_map(|own| own.values.clone()).collect();
     let written = ["Six", "two", "One", "more"].map(str::to_owned);
-    let found = explain(
-        &experiment.config,
-        &weights,
-        &one(&[0, 6, 2, 1]),
-        0,
-        &written,
-        None,
-        true,
-    )
-    .unwrap();
+    let found = explained(&experiment, &[0, 6, 2, 1], &written);
     assert_eq!(found.uniform, Some(1.0));
     assert!(found.words.iter().all(|word| word.attention.is_none()));
     // Names are those that were written, and the last has no room.
     let texts: Vec<&str> = found.words.iter().map(|word| &word.text[..]).collect();
     assert_eq!(texts, ["Six", "two", "One"]);
     assert_eq!(found.cut, ["more"]);
-    let short = explain(
-        &experiment.config,
-        &weights[1..],
-        &one(&[0, 6, 2, 1]),
-        0,
-        &[],
-        None,
-        true,
-    );
-    assert!(short.is_err());
+    let short = &Parameter::weights(&experiment.start)[1..];
+    let dataset = one(&[0, 6, 2, 1]);
+    assert!(explain(&experiment.config, short, &dataset, 0, &[], None, true).is_err());
 }

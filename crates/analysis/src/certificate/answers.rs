@@ -25,9 +25,6 @@ impl Answers {
     }
 
     /// The class and the margin of each sample's label.
-    ///
-    /// # Errors
-    /// When a logit is not finite.
     pub(super) fn of(&mut self, tokens: &[u32], labels: &[u32]) -> Result<Vec<(u32, f64)>, Error> {
         if labels.is_empty() {
             return Ok(Vec::new());

@@ -27,9 +27,6 @@ pub(super) struct Near {
 
 impl Near {
     /// Of a model.
-    ///
-    /// # Errors
-    /// When an answer is not finite.
     pub(super) fn new(
         search: &Search<'_>,
         weights: &[f32],

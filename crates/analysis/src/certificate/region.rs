@@ -60,9 +60,6 @@ impl Region {
     }
 
     /// Calls `each` with every input: the numbers of its tokens here, and the tokens.
-    ///
-    /// # Errors
-    /// When `each` has one.
     pub(super) fn each(
         &self,
         mut each: impl FnMut(&[usize], &[u32]) -> Result<(), Error>,

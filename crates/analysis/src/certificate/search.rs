@@ -152,9 +152,6 @@ impl<'a> Queue<'a> {
     }
 
     /// Asks the engine about all that wait, keeps those with the smallest margins, and may count its answers.
-    ///
-    /// # Errors
-    /// When an answer is not finite.
     pub(super) fn ask(&mut self, tally: &mut Tally, counts: bool) -> Result<(), Error> {
         let answers = self.answers.of(&self.tokens, &self.labels)?;
         let inputs = self.tokens.chunks_exact(self.search.tokens.len());

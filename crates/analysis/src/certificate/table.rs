@@ -60,9 +60,6 @@ impl<'a> Table<'a> {
     ///
     /// In one layer, keys and values depend on a position and its token alone. So inputs that hold the same token everywhere else give
     /// all of them: embeddings, rotary positions, norms and projections are the engine's, and no second definition of them is here.
-    ///
-    /// # Errors
-    /// When what the model computes is not finite.
     pub(super) fn new(
         search: &Search<'_>,
         weights: &[f32],
@@ -165,9 +162,6 @@ impl<'a> Table<'a> {
     }
 
     /// Calls `each` with the tokens of every input of a region, its logits and `1 / s`.
-    ///
-    /// # Errors
-    /// When `each` has one.
     pub(super) fn each(
         &self,
         region: &Region,

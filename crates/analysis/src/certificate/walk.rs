@@ -43,9 +43,6 @@ pub(super) struct Goal<'a> {
 }
 
 /// Goes through the inputs of a region, and adds to a tally what it finds.
-///
-/// # Errors
-/// As [`Progress::each`](super::progress::Progress::each), and when an answer is not finite.
 pub(super) fn walk(
     search: &Search<'_>,
     all: Region,

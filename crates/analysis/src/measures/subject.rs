@@ -29,9 +29,6 @@ pub(super) struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// A model of a config with its weights one after the other, and samples: the held-out ones of a run, or else those that
     /// it was trained on.
-    ///
-    /// # Errors
-    /// When the weights are not those of such a model, or not finite.
     pub(super) fn new(
         config: &'a ExperimentConfig,
         weights: &'a [f32],
