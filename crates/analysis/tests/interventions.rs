@@ -4,8 +4,9 @@
 use crate::common::{experiment, parse};
 use headlight_analysis::ModelWithInterventions;
 use headlight_data::{ClsPlace, Dataset};
+use headlight_experiment::evaluate::predict_each;
 use headlight_experiment::fused::Intervention;
-use headlight_experiment::{Predictions, Predictor};
+use headlight_experiment::{Error, Predictions, Predictor};
 
 #[test]
 fn predictions_with_interventions_are_those_of_each_sample() {
@@ -36,6 +37,15 @@ fn predictions_with_interventions_are_those_of_each_sample() {
         assert_eq!(whole.losses[place], own.losses[0]);
         assert_eq!(whole.attention[4 * place..][..4], own.attention);
     }
+    let start = &experiment.start;
+    let mut model = ModelWithInterventions::new(&experiment.config, start, &samples, &[]).unwrap();
+    let mut logits = Vec::new();
+    predict_each(&mut model, &samples, |found| {
+        logits.extend_from_slice(found.logits);
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    assert_eq!(logits, predicted(&samples, &[0, 1, 2], &[]).logits);
     let without = [Intervention::AblateHead { layer: 0, head: 0 }];
     assert_ne!(predicted(&samples, &[2, 0], &without).logits, whole.logits);
 }

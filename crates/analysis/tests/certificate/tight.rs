@@ -1,6 +1,7 @@
 //! How much of a count the bounds decide.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use headlight_analysis::certificate::certify;
@@ -62,4 +63,26 @@ fn a_rule_for_which_all_positions_matter_alike_is_counted_soon() {
     assert_eq!((found.inputs, found.wrong), (50_u64.pow(6), 0));
     assert_eq!(found.classes[0].inputs, 49_u64.pow(6));
     assert!(found.classes.iter().all(|class| class.worst.len() == 10));
+}
+
+/// Seeds of models, and how often a search divides a region of their inputs. With bounds that are looser it does so more often.
+const STEPS: [(u64, usize); 4] = [(131, 46), (263, 8), (299, 36), (301, 16)];
+
+#[test]
+fn a_search_takes_few_steps() {
+    for (seed, most) in STEPS {
+        let model = random(seed, 3_000);
+        let steps = || {
+            let looks = AtomicUsize::new(0);
+            let watch = |_| {
+                looks.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            };
+            certify(&model.config, &model.weights, 3, 1, &watch).unwrap();
+            looks.into_inner()
+        };
+        // Each step looks once, and so does the thread that waits, after 100 ms.
+        let least = (0..3).map(|_| steps()).min();
+        assert!(least <= Some(most), "seed {seed}: {least:?} steps");
+    }
 }
