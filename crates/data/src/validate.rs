@@ -284,7 +284,7 @@ impl DatasetConfig {
         let mut known = HashSet::new();
         for name in classes {
             check_class_name(name).map_err(|reason| InvalidValue::new("classes", reason))?;
-            require(known.insert(composed(name)), "classes", || {
+            require(known.insert(composed(name.trim())), "classes", || {
                 format!("two classes have the name `{name}`")
             })?;
         }

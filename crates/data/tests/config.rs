@@ -107,6 +107,7 @@ const LIMITS: &str = r#"
 {"rule": {"kind": "count", "token": 5}}                | rule.token | token 5
 {"n_classes": 1}                                       | n_classes  | is 1;
 {"n_classes": 3}                                       | n_classes  | at most 2
+{"n_classes": 2, "classes": ["a", "a "]}               | classes    | two classes
 {"n_classes": 4, "rule": {"kind": "count", "token": 1}} | valid
 {"n_classes": 5, "rule": {"kind": "count", "token": 1}} | n_classes | at most 4
 {"n_classes": 65537, "rule": {"kind": "count", "token": 1}} | n_classes | to 65536

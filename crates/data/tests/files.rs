@@ -158,7 +158,8 @@ no_header.csv    | 1,0,3\n1,0,4\n                                      | line 1:
 twice.csv        | label,token_0,label\n                               | line 1: the header names the column `label` twice
 mistyped.csv     | label,token_2,tokne_1,token_0\n0,1,2,3\n            | line 1: the header names `token_2`, but not token_1
 doubled.csv      | label,token_0,token_00\n0,1,2\n                     | line 1: the header names column token_0 twice
-word.csv         | START train,0,0,three\n                             | line 3: `three` is not a whole number in digits
+word.csv         | START train,0,0,three\n                             | line 3: `three` is not a token id
+large.csv        | START train,0,0,99999999999999999999\n                             | line 3: `99999999999999999999` is not a token id
 blank.csv        | START \n\ntrain,0,0,x\n                             | line 5: `x`
 windows.csv      | label,token_0\r\n\r\n0,x\r\n                        | line 3: `x`
 old.csv          | label,token_0\r\r0,x\r                              | line 3: `x`
@@ -463,7 +464,7 @@ fn listed_samples_are_those_of_a_csv_file() {
         ),
         (
             &[(vec![-1], "0", "train")],
-            "a list: line 1: -1 is not a token id; ids are from 0 to 268435455",
+            "a list: line 1: -1 is not a token id; ids are whole numbers from 0 to 268435455",
         ),
     ] {
         assert_eq!(list(samples).unwrap_err().to_string(), message);

@@ -134,6 +134,14 @@ impl Rows {
         let mut trained = dataset.select(&train);
         trained.relabel(|label, sample, place| config.noisy(label, train[sample], place));
         let splits = Splits::new(trained, dataset.select(&held_out));
+        let judged = &splits.held_out;
+        let has_label = |sample| judged.counted(sample).next().is_some();
+        if let Some(&first) = held_out.first()
+            && !(0..judged.len()).any(has_label)
+        {
+            let reason = "no held-out sample has a label that counts; give one of them a label, or hold out others";
+            return Err(self.refuse(first, reason).into());
+        }
         Ok(Splits { texts, ..splits })
     }
 

@@ -216,6 +216,9 @@ impl Rows {
     pub fn missing_labels(&self, config: &DatasetConfig) -> Option<String> {
         match config.task {
             Task::NextToken => None,
+            Task::TokenClassification if self.has_token_labels() && self.labels.len() == 0 => {
+                Some("all labels are null; give one that is not".to_owned())
+            }
             Task::TokenClassification if self.has_token_labels() => {
                 let lacks = |row: usize| self.samples[row].token_labels.is_none();
                 let (place, share) = self.share(lacks)?;
@@ -354,7 +357,12 @@ pub(super) fn value(column: &str, value: &str) -> String {
 /// A token id of a file.
 pub(super) fn token_id(number: i64) -> Result<u32, String> {
     let id = u32::try_from(number).ok().filter(|&id| id <= MAX_TOKEN_ID);
-    id.ok_or_else(|| format!("{number} is not a token id; ids are from 0 to {MAX_TOKEN_ID}"))
+    id.ok_or_else(|| not_an_id(&number))
+}
+
+/// Why something is no token id.
+pub(super) fn not_an_id(found: &dyn fmt::Display) -> String {
+    format!("{found} is not a token id; ids are whole numbers from 0 to {MAX_TOKEN_ID}")
 }
 
 /// Whether samples of a split are held out.

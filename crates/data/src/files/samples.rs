@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::FileError;
 use super::jsonl::{content, kind};
 use super::labels::{Label, whole_number};
-use super::rows::{FoundSample, Rows, SampleContent, SampleLabels, is_held_out, value};
+use super::rows::{FoundSample, Rows, SampleContent, SampleLabels, is_held_out, not_an_id, value};
 use super::table::{Cell, CellKind, Form, SampleTable};
 use crate::config::ColumnNames;
 use crate::order::order;
@@ -304,9 +304,7 @@ impl SampleTable {
                 }
                 (text, None) => {
                     let token = whole_number(text);
-                    tokens.push(
-                        token.ok_or_else(|| format!("`{text}` is not a whole number in digits"))?,
-                    );
+                    tokens.push(token.ok_or_else(|| not_an_id(&format!("`{text}`")))?);
                 }
             }
         }
@@ -330,12 +328,7 @@ fn ids(cell: Cell<'_>) -> Result<Vec<i64>, String> {
             kind(token).to_owned()
         };
         let id = token.as_i64().or_else(|| whole_number(&shown));
-        id.ok_or_else(|| {
-            format!(
-                "`tokens`, value {}: {shown} is not a token id; write a whole number",
-                place + 1
-            )
-        })
+        id.ok_or_else(|| format!("`tokens`, value {}: {}", place + 1, not_an_id(&shown)))
     });
     ids.collect()
 }

@@ -39,7 +39,7 @@ pub(super) fn text_of(mut reader: impl Read) -> Result<(String, bool), String> {
         return Err(reason.to_owned());
     }
     if bytes.iter().take(4).any(|&byte| byte == 0) {
-        return Err("its start holds a zero byte, as no text does".to_owned());
+        return Err("it begins with a zero byte, which no text has".to_owned());
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let (valid, _) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
