@@ -66,6 +66,7 @@ fn init_writes_a_config_to_edit() {
     refuses_typed(&folder, "init notebok", &["notebok", "notebook"]);
     refuses_typed(&folder, "train zzz", &["zzz", "--list"]);
     refuses_typed(&folder, "train missing.toml", &["missing.toml"]);
+    refuses_typed(&folder, "init v/config.toml", &["init --out v/config.toml"]);
 }
 
 /// With the binary alone, a walkthrough can be written, edited and computed; `--out` names the file.

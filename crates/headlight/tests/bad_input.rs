@@ -14,38 +14,18 @@ use headlight_schema::{ConfigSection, paths};
 use headlight_trainer::devices::DEVICES;
 
 #[test]
-#[allow(clippy::too_many_lines)] // A table.
 fn overrides_are_checked_like_the_file() {
     let folder = folder("overrides");
     let path = folder.join("run");
-    let cases: [(&str, &[&str]); 24] = [
+    let cases: [(&str, &[&str]); 8] = [
         ("training.epoch=5", &["`epoch`", "[training]", "`epochs`"]),
-        ("dataa.seed=1", &["`dataa`", "`data`"]),
-        ("compute.gpu=1", &["`gpu`", "[compute]", "engine", "device"]),
-        (
-            "training.epochs=\"three\"",
-            &["training.epochs", "\"three\""],
-        ),
-        ("training=3", &["`training`", "3"]),
         ("training.lr=3", &["`lr`", "`training.learning_rate`"]),
-        ("training.epochs=-3", &["training.epochs", "-3"]),
-        ("training.epochs=0", &["epochs", "0"]),
-        ("training.batch_size=0", &["batch_size", "0", "1"]),
-        ("training.beta_1=1", &["beta_1", "0", "1"]),
-        ("training.learning_rate=nan", &["learning_rate", "NaN"]),
-        ("data.rule.position=7", &["position", "7", "1", "6"]),
-        ("data.rule.token=51", &["token", "51", "1", "50"]),
         (
             "data.rule.kind=\"nowhere\"",
             &["`nowhere`", "token-at-position"],
         ),
-        ("data.rule.token=-5", &["data.rule.token", "-5"]),
         ("training.epsilon=1e-60", &["epsilon", "float32"]),
         ("data.positive_rate=1.5", &["positive_rate", "numpy"]),
-        ("data.vocab_size=1", &["vocab_size", "1"]),
-        ("data.seed=4294967296", &["seed", "0", "4294967295"]),
-        ("model.n_heads=3", &["3", "d_model", "8"]),
-        ("model.d_model=0", &["d_model", "0", "1", "4096"]),
         ("dump.samples=[9000]", &["dump.samples", "9000"]),
         ("dump.formats=[\"pickle\"]", &["`pickle`", "npz"]),
         ("compute.device=\"tpu\"", &["`tpu`", "flex"]),

@@ -161,10 +161,10 @@ fn a_line_of_json_is_an_object() {
 
 /// Keys of `[data]`, a setting, and parts of the message.
 const CONTRADICTIONS: &str = r#"
-file = "k.jsonl"                     | 'data.rule={ kind = "max" }' | the file's labels have 2 classes | gives 3
+file = "k.jsonl"                     | 'data.rule={ kind = "max" }' | --set data.rule | labels have 2 classes | gives 3
 file = "short.jsonl", n_classes = 4  | 'data.rule={ kind = "max" }' | line 2: the label is 1 | gives 3, padding counted
 file = "n.txt", cls = "none"         | data.task=next-token | texts need [CLS] | set cls = "first" (
-file = "k.jsonl"                     | data.task=next-token | remove data.classes | not a, b
+file = "k.jsonl"                     | data.task=next-token | --set data.task | remove data.classes | not a, b
 file = "tags.jsonl", task = "token-classification" | data.file=split.jsonl | split.jsonl: line 3: no held-out sample has a label
 file = "tags.jsonl", task = "token-classification" | 'tests=[{ name = "x", file = "null.jsonl" }]' | test set `x` | all labels are null
 file = "n.txt", task = "next-token"  | 'data.classes=["a", "b"]' | --set data.classes | not a, b

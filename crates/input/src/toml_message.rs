@@ -48,7 +48,7 @@ const ESCAPE: &str = "within double quotes, a backslash begins an escape such as
 
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 13] = [
+    const WORDS: [(&str, &str); 15] = [
         ("expected variant identifier", "expected a string"),
         ("invalid type: sequence", "invalid type: list"),
         ("invalid type: map", "invalid type: section"),
@@ -64,6 +64,11 @@ pub fn plain(message: &str) -> String {
             "expected a whole number from 0 to 4294967295",
         ),
         ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        (
+            "invalid boolean, expected",
+            "true and false have no capital letter; expected",
+        ),
         (
             "expected internally tagged enum LabelRule",
             "expected a section with `kind`",
@@ -178,6 +183,7 @@ mod tests {
             "invalid type: string \"x\", expected a whole number, 0 or more"
         );
         assert_eq!(plain("missing field `epochs`"), "missing key `epochs`");
+        assert_eq!(plain("expected a boolean"), "expected true or false");
         assert_eq!(
             plain("invalid type: integer `3`, expected struct TrainingConfig\nin `training`\n"),
             "invalid type: integer `3`, expected a section; set one of its keys, in `training`"

@@ -86,7 +86,10 @@ impl Screen {
     fn drawn(&self, colour: ColourMode) -> String {
         let mut text = String::new();
         say(&mut text, &self.title, COLUMNS);
-        for part in &self.parts {
+        // A query that looks nowhere has no weights.
+        let is_empty =
+            |part: &&ScreenPart| matches!(part, ScreenPart::Weights(own) if own.rows.is_empty());
+        for part in self.parts.iter().filter(|part| !is_empty(part)) {
             text.push('\n');
             match part {
                 ScreenPart::Sentences(sentences) => indented(&mut text, sentences),

@@ -35,23 +35,45 @@ pub fn parse<'a>(
     name: &str,
     text: String,
     changes: impl Iterator<Item = Change<'a>>,
-    complete: impl FnOnce(&mut Table) -> Result<(), String>,
-    check: impl FnOnce(&ExperimentConfig) -> Result<(), InvalidValue>,
+    mut complete: impl FnMut(&mut Table) -> Result<(), String>,
+    check: impl Fn(&ExperimentConfig) -> Result<(), InvalidValue>,
 ) -> Result<ExperimentConfig, String> {
-    let mut source = Source::parse(name, text, changes)?;
-    complete(&mut source.merged)?;
-    if let Some((key, what)) = misshapen(&source.merged, &ExperimentConfig::keys()) {
-        return Err(source.locate(&key, &format!("`{key}` {what}")));
+    let changes: Vec<Change<'a>> = changes.collect();
+    let mut attempt = |count: usize, culprit| {
+        let source = Source::parse(name, text.clone(), &changes[..count], culprit)?;
+        source.config(&mut complete, &check)
+    };
+    let all = changes.len();
+    let parsed = attempt(all, None);
+    if parsed.is_ok() || all == 0 || attempt(0, None).is_err() {
+        return parsed;
     }
-    let deserializer = Value::Table(source.merged.clone()).into_deserializer();
-    let config: ExperimentConfig =
-        serde_path_to_error::deserialize(deserializer).map_err(|error| {
-            let message = plain(error.inner().message());
-            source.mistyped(&error.path().to_string(), &message)
-        })?;
-    let checked = config.validate().and_then(|()| check(&config));
-    checked.map_err(|InvalidValue { key, message }| source.locate(&key, &message))?;
-    Ok(config)
+    // Without changes the config is right. So the first change with which it is not is to blame, also for a key of the file.
+    let first = (1..all).find(|&count| attempt(count, None).is_err());
+    attempt(all, Some(first.unwrap_or(all) - 1))
+}
+
+impl Source {
+    /// The config, completed and checked.
+    fn config(
+        mut self,
+        complete: impl FnOnce(&mut Table) -> Result<(), String>,
+        check: impl FnOnce(&ExperimentConfig) -> Result<(), InvalidValue>,
+    ) -> Result<ExperimentConfig, String> {
+        complete(&mut self.merged)?;
+        if let Some((key, what)) = misshapen(&self.merged, &ExperimentConfig::keys()) {
+            return Err(self.locate(&key, &format!("`{key}` {what}")));
+        }
+        let deserializer = Value::Table(self.merged.clone()).into_deserializer();
+        let config: ExperimentConfig =
+            serde_path_to_error::deserialize(deserializer).map_err(|error| {
+                let message = plain(error.inner().message());
+                self.mistyped(&error.path().to_string(), &message)
+            })?;
+        let checked = config.validate().and_then(|()| check(&config));
+        checked.map_err(|InvalidValue { key, message }| self.locate(&key, &message))?;
+        Ok(config)
+    }
 }
 
 /// A config's text and changes, kept to locate mistakes in them.
@@ -59,6 +81,8 @@ struct Source {
     name: String,
     text: String,
     changes: Vec<AppliedChange>,
+    /// The change that is to blame for what is wrong in the text.
+    culprit: Option<usize>,
     merged: Table,
 }
 
@@ -69,16 +93,18 @@ struct AppliedChange {
 }
 
 impl Source {
-    fn parse<'a>(
+    fn parse(
         name: &str,
         text: String,
-        changes: impl Iterator<Item = Change<'a>>,
+        changes: &[Change<'_>],
+        culprit: Option<usize>,
     ) -> Result<Self, String> {
         let merged = text.parse::<Table>();
         let mut source = Self {
             name: name.to_owned(),
             text,
             changes: Vec::new(),
+            culprit,
             merged: Table::new(),
         };
         source.merged = merged
@@ -255,7 +281,8 @@ impl Source {
         let change = latest.find(|change| {
             is_within(key, &change.key) || is_within(&change.key, key) && self.span(key).is_none()
         });
-        match (change, self.span(key)) {
+        let culprit = || self.changes.get(self.culprit?);
+        match (change.or_else(culprit), self.span(key)) {
             (Some(change), _) => format!("{}: {message}", change.written),
             (None, Some(span)) => self.at(span, message),
             (None, None) => format!("{}: {message}", self.name),

@@ -120,7 +120,13 @@ pub fn parse<'a>(
     changes: impl Iterator<Item = toml::Change<'a>>,
     files: &Files,
 ) -> Result<ExperimentConfig, Failure> {
-    let name = shown(path);
+    // The user wrote no config for a data file.
+    let own = if data_file::is_data(path) {
+        "the config of "
+    } else {
+        ""
+    };
+    let name = format!("{own}{}", shown(path));
     let mut of_machine = None;
     let complete = |table: &mut _| {
         dataset_file::complete(table, files).map_err(|failure| {
