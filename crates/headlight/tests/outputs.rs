@@ -138,7 +138,7 @@ fn runs_are_spared() {
         "reproduce second-way --quick --out run",
         "train quick --run run/inner",
     ] {
-        refuses_typed(&folder, line, &["run"]);
+        refuses_typed(&folder, line, &[line.rsplit(' ').next().unwrap()]);
     }
     refuses_typed(&folder, "reproduce second-way --quick --out -", &["--out"]);
     let page = "evaluate run --force --html run/inspector.html";

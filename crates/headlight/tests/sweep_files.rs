@@ -183,7 +183,6 @@ fn every_seed_of_a_sweep_can_be_trained() {
         for line in [
             "train large.toml --run run".to_owned(),
             format!("train quick --run run --set data.seed={number}"),
-            format!("sweep quick --out a.jsonl --seeds 0..2 --set seed={number}"),
             format!("sweep quick --out a.jsonl --seeds 0..2 --grid data.seed=1,{number}"),
             format!("sweep quick --out a.jsonl --seeds 0..{number}0"),
             format!("sweep quick --out a.jsonl --seeds 9223372036854775807..{number}1"),

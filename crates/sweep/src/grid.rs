@@ -98,6 +98,14 @@ impl FromStr for Grid {
     }
 }
 
+impl Grid {
+    /// Whether it decides the value of a key, so that nothing else can.
+    pub fn gives(&self, key: &str) -> bool {
+        let inner = key.strip_prefix(&self.key);
+        inner.is_some_and(|inner| inner.is_empty() || inner.starts_with('.'))
+    }
+}
+
 impl Seeds {
     /// One seed.
     pub fn only(seed: u64) -> Self {

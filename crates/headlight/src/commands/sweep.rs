@@ -54,14 +54,14 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut plan = plan(arguments)?;
-    let out = arguments.out.path();
-    Results::check_name(out)?;
+    Results::check_name(arguments.out.path())?;
+    // Rows are added to a file that exists.
+    let out = Output::new(&arguments.out, true)?.path();
     let runs = arguments.shard.runs(plan.runs());
     let threads = threads(arguments.threads);
-    // Rows are added to a file that exists. A sweep replaces its own picture: one beside such a file.
+    // A sweep replaces its own picture: one beside such a file.
     let picture = Destination::from(out.with_extension("svg"));
     let picture = Output::new(&picture, arguments.force || out.exists())?;
-    let out = Output::new(&arguments.out, true)?.path();
     let signals = Signals::listen()?;
     plan.save_weights(out, arguments.save_weights)?;
     rows::train(&plan, runs.clone(), out, threads, &signals)?;
@@ -71,6 +71,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// The runs that the arguments describe.
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let mut overrides = arguments.config.changes();
+    let is_given = |change: &&String| {
+        let key = change.split('=').next().unwrap_or_default().trim();
+        key == "seed" && arguments.seeds.is_some()
+            || arguments.grid.iter().any(|own| own.gives(key))
+    };
+    if let Some(change) = overrides.iter().find(is_given) {
+        return Err(Failure::Input(format!(
+            "--set {change}: --grid or --seeds already gives this key its values; remove one of the two"
+        )));
+    }
     overrides.extend(arguments.certify.change(&arguments.config)?);
     let ComputeArguments { device, engine } = &arguments.compute;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
