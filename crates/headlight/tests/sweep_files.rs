@@ -148,6 +148,8 @@ fn what_is_no_row_of_this_sweep_is_left_alone() {
         changed("f1", None),
         changed("f1", Some("x".into())),
         changed("epoch_loss", Some("x".into())),
+        changed("epoch_loss", Some(vec![0.5, 0.5].into())),
+        changed("attention_positive", Some(vec![0.5].into())),
         changed("model.d_model", Some(4.into())),
     ];
     for foreign in foreign {

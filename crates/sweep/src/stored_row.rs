@@ -54,7 +54,11 @@ impl StoredRow {
             };
             return Err(format!("its `{}` {wrong}", field.name));
         }
-        Ok(own)
+        match (self.point, own.keys().any(|key| is_grid_key(key))) {
+            (Some(_), false) => Err("it has a `point`, but no value of a grid".to_owned()),
+            (None, true) => Err("it has values of a grid, but no `point`".to_owned()),
+            _ => Ok(own),
+        }
     }
 
     /// Checks that a row holds all that a sweep writes: these values of the grid, and all results that the config asks for, or
@@ -74,8 +78,16 @@ impl StoredRow {
             return Err("its grid values differ from those of this sweep".to_owned());
         }
         let sets: BTreeSet<&String> = config.tests.iter().map(|set| &set.name).collect();
+        let epochs = config.training.epochs;
+        let epochs = epochs.filter(|_| config.training.steps.is_none());
+        let positions = config.data.cls.positions(config.data.seq_len);
         // Every value but the hash is a number, a list or null; the hash is a text.
         let is_right = |field: &Field| match (field.quantity, own.get(&field.name)) {
+            (Quantity::EpochLoss, Some(Value::Array(list))) => {
+                epochs.is_none_or(|epochs| epochs == list.len())
+            }
+            (Quantity::EpochLoss, _) => false,
+            (Quantity::Attention { .. }, Some(Value::Array(list))) => list.len() == positions,
             (Quantity::Tests, Some(Value::Object(own))) => own.keys().eq(sets.iter().copied()),
             (Quantity::Tests, _) | (_, None) => false,
             (of, Some(value)) => value.is_string() == (of == Quantity::WeightsSha256),

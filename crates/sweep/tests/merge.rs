@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 
 /// A row of seed and point, of config `a`.
 fn row(seed: u64, point: usize) -> String {
-    format!(r#"{{"seed":{seed},"point":{point},"final_loss":0.5,"config_sha256":"a"}}"#)
+    format!(
+        r#"{{"seed":{seed},"point":{point},"model.d_model":{point},"final_loss":0.5,"config_sha256":"a"}}"#
+    )
 }
 
 fn failed(seed: u64) -> String {
@@ -168,6 +170,18 @@ fn values_that_no_sweep_writes_are_refused() {
                 "{message}"
             );
         }
+    }
+    for (part, named) in [
+        ("\"model.d_model\":0,", "no value of a grid"),
+        ("\"point\":0,", "no `point`"),
+    ] {
+        let other = row(1, 0).replace(part, "");
+        let path = file(&folder, "rows.jsonl", &[row(0, 0), other]);
+        let message = refused(&[path], &folder.join("out.jsonl"));
+        assert!(
+            message.contains("line 2") && message.contains(named),
+            "{message}"
+        );
     }
 }
 
