@@ -120,6 +120,26 @@ fn a_signal_leaves_whole_rows_and_the_same_command_resumes() {
     }
 }
 
+#[test]
+fn a_signal_leaves_nothing_of_a_merge() {
+    let folder = folder("merge_signal");
+    let row = |seed| format!("{{\"seed\":{seed},\"final_loss\":0.5,\"config_sha256\":\"a\"}}\n");
+    let rows: String = (0..200_000).map(row).collect();
+    fs::write(folder.join("a.jsonl"), rows).unwrap();
+    let mut merge = headlight();
+    merge
+        .current_dir(&folder)
+        .args(["merge", "a.jsonl", "--out", "b.csv"]);
+    let child = merge.stderr(Stdio::piped()).spawn().unwrap();
+    let names = || fs::read_dir(&folder).unwrap().count();
+    while names() == 1 {
+        sleep(Duration::from_micros(100));
+    }
+    send(&child, "INT");
+    let finished = Finished::from(child.wait_with_output().unwrap());
+    assert_eq!((finished.code, names()), (None, 1), "{}", finished.stderr);
+}
+
 /// A results file that holds something else, or rows that no sweep writes, stays as it is.
 #[test]
 fn what_is_no_row_of_this_sweep_is_left_alone() {

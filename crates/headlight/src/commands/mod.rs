@@ -24,6 +24,7 @@ mod walkthrough;
 
 use clap::Subcommand;
 use headlight_trainer::Failure;
+use headlight_trainer::train::signals::end_at_signals;
 
 /// The commands, in the order of `headlight --help`.
 #[derive(Debug, Subcommand)]
@@ -54,6 +55,13 @@ pub(crate) enum Command {
 impl Command {
     /// Runs the command. `program` describes the whole command line.
     pub(crate) fn run(&self, program: fn() -> clap::Command) -> Result<(), Failure> {
+        let stops_by_itself = matches!(
+            self,
+            Self::Train(_) | Self::Certify(_) | Self::Sweep(_) | Self::Reproduce(_)
+        );
+        if !stops_by_itself {
+            end_at_signals()?;
+        }
         let result = match self {
             Self::Init(arguments) => init::run(arguments),
             Self::Train(arguments) => train::run(arguments),

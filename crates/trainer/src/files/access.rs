@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
 
 use headlight_input::Lines;
 use serde::Serialize;
@@ -13,6 +14,9 @@ use crate::{Failure, STANDARD};
 
 /// The start of the names of files that are still being written.
 pub(crate) const TEMPORARY: &str = ".unfinished-";
+
+/// The temporary files of a process that removes them when a signal ends it.
+pub(crate) static UNFINISHED: OnceLock<Mutex<Vec<PathBuf>>> = OnceLock::new();
 
 /// Writes `path` through a temporary file in the same folder, which is then renamed. A file that is replaced
 /// hands on its permissions.
@@ -62,6 +66,9 @@ fn written(
         None => error,
     };
     let (file, temporary) = file.map_err(unnamed)?.into_parts();
+    if let Some(Ok(mut unfinished)) = UNFINISHED.get().map(Mutex::lock) {
+        unfinished.push(temporary.to_path_buf());
+    }
     let mut writer = BufWriter::new(file);
     write(&mut writer)?;
     let file = writer
