@@ -114,7 +114,10 @@ impl SampleShape {
 
     /// Refuses padding between the tokens of a sample, and samples of padding alone: a new token of a later file may have
     /// the id of the padding.
-    pub(crate) fn check_padding(self, sample: &[u32]) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// What is wrong, and which tokens samples can have.
+    pub fn check_padding(self, sample: &[u32]) -> Result<(), String> {
         let own = self.cls.without(sample);
         let Some(token) = self.padding_token else {
             return Ok(());

@@ -280,6 +280,10 @@ fn numbers_are_no_names_of_classes() {
     let found = found.stderr;
     let none = "held_out = 0.1 holds out no sample";
     assert!(mentions(&found, none), "{found}");
+    let twice = "label,split,token_0\n0,train,1\n1,train,2\n0,test,1\n1,test,3\n";
+    fs::write(folder.join("twice.csv"), twice).unwrap();
+    let told = typed(&folder, "train twice.csv --run twice").done().stderr;
+    assert!(told.contains("a training sample: 1"), "{told}");
     // The run's own file has numbers, to which its config gives names.
     let config = "data = { file = \"tokens.csv\", classes = [\"no\", \"yes\"] }\nmodel = { d_model = 4 }\ntraining = { epochs = 1 }\n";
     fs::write(folder.join("own.toml"), config).unwrap();

@@ -261,6 +261,11 @@ fn a_blind_cls_is_named() {
             assert_eq!(says, is_blind, "{text}");
         }
     }
+    // The rule counts a token that no query sees.
+    let padding = ["--set", "model.attention.padding_token=3"];
+    let told = run_in(&folder, &[&train[..], &["c"], &SHORT, &padding].concat()).done();
+    let key = "model.attention.padding_token";
+    assert!(told.stderr.contains(key), "{}", told.stderr);
     // With a label per position, one that sees no other is one of many; the last one, which sees them, is shown.
     let tags = "{\"tokens\":[4,1,2],\"labels\":[0,1,0]}\n{\"tokens\":[3,4,1],\"labels\":[1,0,1]}\n";
     fs::write(folder.join("tags.jsonl"), tags).unwrap();

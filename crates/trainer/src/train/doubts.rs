@@ -1,6 +1,6 @@
 //! Why a training may learn less than its user expects, told before it begins.
 
-use headlight_data::{ClsPlace, Task};
+use headlight_data::{ClsPlace, SampleShape, Source, Task};
 use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 
@@ -8,6 +8,7 @@ use headlight_experiment::config::ExperimentConfig;
 pub(super) fn doubts(experiment: &Experiment) -> impl Iterator<Item = String> {
     let sentences = [
         blind_note(&experiment.config),
+        drawn_padding(experiment),
         experiment.unreached_steps(),
         untrained_classes(experiment),
     ];
@@ -27,6 +28,21 @@ fn blind_note(config: &ExperimentConfig) -> Option<String> {
         "the mask lets {reader} look at no token but itself, so the model cannot read {samples}; choose another \
          model.attention.mask{remedy}"
     ))
+}
+
+/// That generated samples hold the padding token between others.
+fn drawn_padding(experiment: &Experiment) -> Option<String> {
+    let (data, samples) = (&experiment.config.data, experiment.splits.shown());
+    let token = experiment.config.model.attention.padding_token?;
+    let shape = SampleShape::new(data, Some(token));
+    let is_drawn = |sample| shape.check_padding(samples.tokens(sample)).is_err();
+    let is_generated = matches!(data.source, Source::Generated(_));
+    (is_generated && (0..samples.len()).any(is_drawn)).then(|| {
+        format!(
+            "samples hold token {token} between others, which the label rule counts and no query sees; set another \
+             model.attention.padding_token, or remove it"
+        )
+    })
 }
 
 /// The most classes that a note names.
