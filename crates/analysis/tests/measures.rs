@@ -23,7 +23,7 @@ fn file(name: &str) -> String {
 fn config(name: &str, changes: &[&str]) -> Result<ExperimentConfig, String> {
     let changes = changes.iter().map(|change| ("--set", *change));
     let text = file(&format!("{name}.toml"));
-    toml::parse("c.toml", text, changes, |_| Ok(()), check)
+    toml::parse("c.toml", &text, changes, |_| Ok(()), check)
 }
 
 fn experiment(config: ExperimentConfig) -> Experiment {

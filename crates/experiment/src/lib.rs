@@ -13,7 +13,7 @@
 //!     model = { d_model = 4 }
 //!     training = { epochs = 1 }
 //! "#;
-//! let config = toml::parse("example", text.to_owned(), std::iter::empty(), |_| Ok(()), |_| Ok(()))?;
+//! let config = toml::parse("example", text, std::iter::empty(), |_| Ok(()), |_| Ok(()))?;
 //! let splits = config.data.generate().map_err(|invalid| invalid.to_string())?;
 //! let experiment = Experiment::new(config, splits.into(), None).map_err(|error| error.to_string())?;
 //! let mut engine = FusedEngine::new(&experiment).map_err(|error| error.to_string())?;

@@ -12,7 +12,7 @@ use headlight_schema::{ConfigSection, InvalidValue};
 #[test]
 fn keys_that_are_left_out_have_kerass_defaults() {
     let text = CONFIG.replace("batch_size = 4\n", "");
-    let config = toml::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap();
+    let config = toml::parse("c.toml", &text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap();
     let training = &config.training;
     assert_eq!(training.batch_size, 16);
     let rates = [
@@ -69,7 +69,7 @@ fn changes_come_from_the_command_line() {
 /// The message that refuses a text with a change.
 fn refused(text: &str, change: Option<&str>) -> String {
     let changes = change.into_iter().map(|change| ("--set", change));
-    toml::parse("c.toml", text.to_owned(), changes, |_| Ok(()), |_| Ok(())).unwrap_err()
+    toml::parse("c.toml", text, changes, |_| Ok(()), |_| Ok(())).unwrap_err()
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn callers_can_add_checks() {
         _ => Ok(()),
     };
     let changes = std::iter::once(("--device", "compute.device=abacus"));
-    let message = toml::parse("c.toml", CONFIG.to_owned(), changes, |_| Ok(()), check).unwrap_err();
+    let message = toml::parse("c.toml", CONFIG, changes, |_| Ok(()), check).unwrap_err();
     assert_eq!(
         message,
         "--device compute.device=abacus: unknown device `abacus`"
@@ -253,7 +253,7 @@ fn limits_of_training_values() {
     ] {
         let config = toml::parse(
             "c.toml",
-            CONFIG.to_owned(),
+            CONFIG,
             std::iter::once(("--set", change)),
             |_| Ok(()),
             |_| Ok(()),
@@ -388,7 +388,7 @@ fn a_mistake_at_the_end_of_a_line_is_located() {
         for length in 0..=text.len() {
             let text = text[..length].to_owned() + "\r\n[model]\r\n";
             let changes = std::iter::empty();
-            let parsed = toml::parse("c.toml", text, changes, |_| Ok(()), |_| Ok(()));
+            let parsed = toml::parse("c.toml", &text, changes, |_| Ok(()), |_| Ok(()));
             assert!(parsed.unwrap_err().starts_with("c.toml"));
         }
     }
@@ -481,7 +481,7 @@ fn a_wrong_value_is_named_at_its_line() {
         ),
     ] {
         let changes = std::iter::empty();
-        let parsed = toml::parse("c.toml", line.to_owned(), changes, |_| Ok(()), |_| Ok(()));
+        let parsed = toml::parse("c.toml", line, changes, |_| Ok(()), |_| Ok(()));
         let message = parsed.unwrap_err();
         let is_named = message.starts_with("c.toml:2:1") && message.contains(part);
         assert!(is_named, "{line}: {message}");

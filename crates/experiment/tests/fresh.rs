@@ -34,7 +34,7 @@ evaluate_every = 20
 
 fn parse(changes: &[&str]) -> Result<ExperimentConfig, String> {
     let changes = changes.iter().map(|change| ("--set", *change));
-    toml::parse("c.toml", CONFIG.to_owned(), changes, |_| Ok(()), |_| Ok(()))
+    toml::parse("c.toml", CONFIG, changes, |_| Ok(()), |_| Ok(()))
 }
 
 fn experiment(changes: &[&str]) -> Experiment {
@@ -196,7 +196,7 @@ fn what_needs_epochs_is_refused() {
     }
     let without = CONFIG.replace("steps = 60\n", "");
     let none = std::iter::empty();
-    let message = toml::parse("c.toml", without, none, |_| Ok(()), |_| Ok(())).unwrap_err();
+    let message = toml::parse("c.toml", &without, none, |_| Ok(()), |_| Ok(())).unwrap_err();
     assert!(message.contains("training.steps"), "{message}");
     assert!(parse(&["dump.every_epochs=0"]).is_ok());
     assert_eq!(parse(&[]).unwrap().dump.every_epochs.value, 0);

@@ -14,7 +14,7 @@ fn config(learned: f64) -> ExperimentConfig {
          rule = {{ kind = \"token-anywhere\", token = 3 }}\n[model]\nd_model = 4\n[training]\nepochs = 1\n\
          [report]\nlearned = {learned}\n"
     );
-    toml::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap()
+    toml::parse("c.toml", &text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap()
 }
 
 fn dataset(labels: &[u32]) -> Dataset {

@@ -65,7 +65,7 @@ fn texts() -> Value {
     let text = include_str!("../../../configs/files/texts.toml");
     let given = "[data]\nfile = \"texts.csv\"\nvocab_size = 4\nseq_len = 1\n";
     let text = text.replacen("[data]\n", given, 1);
-    let read = toml::parse("texts", text, std::iter::empty(), |_| Ok(()), |_| Ok(()));
+    let read = toml::parse("texts", &text, std::iter::empty(), |_| Ok(()), |_| Ok(()));
     let read: Result<ExperimentConfig, _> = read;
     let mut config = to_value(read.unwrap()).unwrap();
     let data = config["data"].as_object_mut().unwrap();

@@ -128,7 +128,7 @@ proptest! {
     fn every_array_is_the_definitions(problem in any_model()) {
         let all = traced(&problem, &[]);
         // A norm of two nearly equal numbers makes much of a rounding error in them.
-        let rounded = |weight: &f32| if weight.to_bits() % 2 == 0 { weight.next_up() } else { *weight };
+        let rounded = |weight: &f32| if weight.to_bits().is_multiple_of(2) { weight.next_up() } else { *weight };
         let rounded = problem.weights.iter().map(rounded).collect();
         let rounded = values(&Problem { weights: rounded, ..problem.clone() });
         let samples = values(&problem);

@@ -55,7 +55,7 @@ fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfi
     let changes = changes.iter().map(|change| ("argument", change.as_str()));
     let mut config = if is_json {
         let text = table(source, "the config")?.to_string();
-        config::parse(Path::new("config"), text, changes, &Files::default())?
+        config::parse(Path::new("config"), &text, changes, &Files::default())?
     } else {
         config::load_changed(Path::new(source), changes, &Files::default())?
     };

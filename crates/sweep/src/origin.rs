@@ -139,7 +139,7 @@ impl Origin {
         let changes = changes
             .iter()
             .map(|change| (option("--grid", "grid:"), change.as_str()));
-        config::parse(&self.path, self.text.clone(), changes, &Files::default())
+        config::parse(&self.path, &self.text, changes, &Files::default())
     }
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn changed<'a>(
     // The caller has checked the config.
     let all: Vec<_> = all.collect();
     let (text, _) = config::text_of(path, all.iter().map(|(_, text)| *text), files)?;
-    let _ = changes::parse(&shown(path), text, all.into_iter(), keep, |_| Ok(()));
+    let _ = changes::parse(&shown(path), &text, all.into_iter(), keep, |_| Ok(()));
     toml::to_string(&found)
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
 }

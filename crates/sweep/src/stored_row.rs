@@ -86,10 +86,9 @@ impl StoredRow {
             (Quantity::EpochLoss, Some(Value::Array(list))) => {
                 epochs.is_none_or(|epochs| epochs == list.len())
             }
-            (Quantity::EpochLoss, _) => false,
             (Quantity::Attention { .. }, Some(Value::Array(list))) => list.len() == positions,
             (Quantity::Tests, Some(Value::Object(own))) => own.keys().eq(sets.iter().copied()),
-            (Quantity::Tests, _) | (_, None) => false,
+            (Quantity::EpochLoss | Quantity::Tests, _) | (_, None) => false,
             (of, Some(value)) => value.is_string() == (of == Quantity::WeightsSha256),
         };
         let mut expected = fields().iter().filter(|field| field.is_in_rows_of(config));

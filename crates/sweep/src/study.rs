@@ -201,7 +201,7 @@ impl StudyPart {
             let set = self.set.iter().map(|change| ("set", change.as_str()));
             let grid = changes.iter().map(|change| ("grid", change.as_str()));
             let (name, files) = (Path::new(&self.config), Files::default());
-            config::parse(name, self.text.clone(), set.chain(grid), &files)
+            config::parse(name, &self.text, set.chain(grid), &files)
                 .map_err(|failure| failure.to_string())?;
         }
         Ok(())

@@ -18,7 +18,7 @@ const EXAMPLES: usize = 10;
 fn config(changes: &[&str]) -> ExperimentConfig {
     let base = "data = { samples = 1, generator = \"chacha\" }\nmodel = { d_model = 4 }\ntraining = { epochs = 1 }\n";
     let changes = changes.iter().map(|change| ("--set", *change));
-    toml::parse("base", base.to_owned(), changes, |_| Ok(()), |_| Ok(())).unwrap()
+    toml::parse("base", base, changes, |_| Ok(()), |_| Ok(())).unwrap()
 }
 
 fn certified(model: &Model, threads: usize) -> Certificate {

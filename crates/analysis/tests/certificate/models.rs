@@ -58,7 +58,7 @@ pub(crate) fn random(seed: u64, most_inputs: usize) -> Model {
     let changes = lines.iter().map(|line| ("--set", line.as_str()));
     let base = "data = { samples = 1, generator = \"chacha\" }\nmodel = { d_model = 1 }\ntraining = { epochs = 1, token_second_moment = \"per-token\" }\n";
     let text = format!("seed {seed}: {}", lines.join(" "));
-    let config = toml::parse("base", base.to_owned(), changes, |_| Ok(()), |_| Ok(()));
+    let config = toml::parse("base", base, changes, |_| Ok(()), |_| Ok(()));
     let config = config.unwrap_or_else(|error| panic!("{text}\n{error}"));
     let weights = weights(&config, &mut dice);
     Model {

@@ -47,7 +47,7 @@ fn the_engine_computes_few_inputs() {
 fn a_rule_for_which_all_positions_matter_alike_is_counted_soon() {
     let text = include_str!("../../../../configs/token_anywhere.toml").to_owned();
     let none = std::iter::empty::<(&str, &str)>();
-    let config = toml::parse("token_anywhere", text, none, |_| Ok(()), |_| Ok(())).unwrap();
+    let config = toml::parse("token_anywhere", &text, none, |_| Ok(()), |_| Ok(())).unwrap();
     let splits = Arc::new(config.data.generate().unwrap());
     let experiment = Experiment::new(config, splits, None).unwrap();
     let mut engine = FusedEngine::new(&experiment).unwrap();

@@ -33,14 +33,14 @@ pub type Change<'a> = (&'static str, &'a str);
 /// `complete`.
 pub fn parse<'a>(
     name: &str,
-    text: String,
+    text: &str,
     changes: impl Iterator<Item = Change<'a>>,
     mut complete: impl FnMut(&mut Table) -> Result<(), String>,
     check: impl Fn(&ExperimentConfig) -> Result<(), InvalidValue>,
 ) -> Result<ExperimentConfig, String> {
     let changes: Vec<Change<'a>> = changes.collect();
     let mut attempt = |count: usize, culprit| {
-        let source = Source::parse(name, text.clone(), &changes[..count], culprit)?;
+        let source = Source::parse(name, text, &changes[..count], culprit)?;
         source.config(&mut complete, &check)
     };
     let all = changes.len();
@@ -95,14 +95,14 @@ struct AppliedChange {
 impl Source {
     fn parse(
         name: &str,
-        text: String,
+        text: &str,
         changes: &[Change<'_>],
         culprit: Option<usize>,
     ) -> Result<Self, String> {
         let merged = text.parse::<Table>();
         let mut source = Self {
             name: name.to_owned(),
-            text,
+            text: text.to_owned(),
             changes: Vec::new(),
             culprit,
             merged: Table::new(),

@@ -32,7 +32,7 @@ batch_size = 4
 /// Reads [`CONFIG`] with these `--set` changes.
 pub(crate) fn parse(changes: &[&str]) -> Result<ExperimentConfig, String> {
     let changes = changes.iter().map(|change| ("--set", *change));
-    toml::parse("c.toml", CONFIG.to_owned(), changes, |_| Ok(()), |_| Ok(()))
+    toml::parse("c.toml", CONFIG, changes, |_| Ok(()), |_| Ok(()))
 }
 
 /// The samples `[0, 1, index, 1]`: with these labels.

@@ -39,7 +39,7 @@ fn is_current(path: &str, text: &str) {
 }
 
 fn config(text: String) -> ExperimentConfig {
-    toml::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap()
+    toml::parse("c.toml", &text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap()
 }
 
 fn notebook() -> String {
@@ -130,7 +130,7 @@ fn built_in_configs_are_explained() {
 fn set(text: &str, path: &str, value: &str) -> ExperimentConfig {
     let change = format!("{path}={value}");
     let changes = std::iter::once(("--set", change.as_str()));
-    toml::parse("c.toml", text.to_owned(), changes, |_| Ok(()), |_| Ok(())).unwrap()
+    toml::parse("c.toml", text, changes, |_| Ok(()), |_| Ok(())).unwrap()
 }
 
 #[test]

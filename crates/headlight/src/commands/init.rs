@@ -46,7 +46,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let use_it = "to compute it: headlight walkthrough";
         (own.name.to_owned(), own.text.to_owned(), use_it)
     } else {
-        let config = built_in::config(&arguments.name)?;
+        let is_file = arguments
+            .name
+            .extension()
+            .is_some_and(|ending| ending == "toml");
+        let config = built_in::config(&arguments.name).map_err(|failure| {
+            let name = quoted(&arguments.name);
+            let remedy = format!(
+                "{failure}; to write the notebook's config there: headlight init --out {name}"
+            );
+            if is_file {
+                Failure::Input(remedy)
+            } else {
+                failure
+            }
+        })?;
         let name = Path::new(config.name).file_name().unwrap_or_default();
         let name = name.to_string_lossy().into_owned();
         (name, explained(config.content), TRAIN)

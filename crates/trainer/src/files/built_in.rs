@@ -68,9 +68,6 @@ pub fn config(name: &Path) -> Result<&'static BuiltInConfig, Failure> {
         let list = option("headlight init --list", "hl.configs()");
         let remedy = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None if name.ends_with(".toml") && list.starts_with("headlight") => {
-                format!("to write one there: `headlight init --out {name}`")
-            }
             None => format!("`{list}` lists the built-in ones"),
         };
         Failure::Input(format!(

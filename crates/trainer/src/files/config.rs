@@ -37,7 +37,7 @@ pub fn load_with(
     if let Some(choice) = choice {
         note(&format!("{}: {choice}", shown(path)));
     }
-    parse(path, text, with_flags(changes), files)
+    parse(path, &text, with_flags(changes), files)
 }
 
 /// Changes with the flags that give them.
@@ -63,7 +63,7 @@ pub fn load_changed<'a>(
 ) -> Result<ExperimentConfig, Failure> {
     let changes: Vec<_> = changes.collect();
     let (text, _) = text_of(path, changes.iter().map(|(_, text)| *text), files)?;
-    parse(path, text, changes.into_iter(), files)
+    parse(path, &text, changes.into_iter(), files)
 }
 
 /// The text of a config; for a data file, its own one, and what was chosen in it.
@@ -116,7 +116,7 @@ fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> ColumnNames {
 /// As [`load`].
 pub fn parse<'a>(
     path: &Path,
-    text: String,
+    text: &str,
     changes: impl Iterator<Item = toml::Change<'a>>,
     files: &Files,
 ) -> Result<ExperimentConfig, Failure> {
