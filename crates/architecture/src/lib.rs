@@ -16,6 +16,7 @@
 //! ```
 
 mod config;
+mod dropout;
 mod init;
 mod keys;
 mod layout;
@@ -32,6 +33,7 @@ pub use config::{
     Activation, AttentionConfig, Inputs, Logits, ModelConfig, NormKind, NormPlace, ProjectionKind,
     Reads, Weighting,
 };
+pub use dropout::{DropoutPlace, DropoutRates};
 pub use headlight_schema::InvalidValue;
 pub use init::{InitConfig, Initial, Scheme, Std, StdConfig};
 pub use keys::{

@@ -1,5 +1,5 @@
-//! Words left out of training at random (Iyyer et al. 2015, "Deep Unordered Composition Rivals Syntactic Methods for
-//! Text Classification", section 3.2: word dropout).
+//! What training leaves out at random: words (Iyyer et al. 2015, "Deep Unordered Composition Rivals Syntactic Methods for
+//! Text Classification", section 3.2: word dropout), and values of the model.
 
 use rand::Rng;
 
@@ -54,4 +54,26 @@ impl TokenDropout {
         self.all = (0..batch.len() as u32).collect();
         (&self.batch, &self.all)
     }
+}
+
+/// The random numbers of dropout, for the first values of a sample's place in a step.
+///
+/// They are the low and the high half of each word of `ChaCha8`, keyed as [`Stream::rng`] says. Of its four words beside key and
+/// constants, the first counts blocks and the second is the step; the third is [`Stream::Dropout`] plus 256 times the place, and the last is
+/// the sample's place in the batch.
+pub fn dropout_numbers(
+    seed: u64,
+    step: u32,
+    sample: u32,
+    place: u32,
+    count: usize,
+) -> impl Iterator<Item = u16> {
+    let mut rng = Stream::Dropout.rng(seed);
+    rng.set_stream(u64::from(sample) << 32 | u64::from(place) << 8 | Stream::Dropout as u64);
+    rng.set_word_pos(u128::from(step) << 36);
+    let halves = move |_| {
+        let word = rng.next_u32();
+        [word as u16, (word >> 16) as u16]
+    };
+    (0..count.div_ceil(2)).flat_map(halves).take(count)
 }

@@ -50,7 +50,7 @@ pub use cls::{CLS, ClsPlace};
 pub use config::{ColumnNames, DatasetConfig, DrawConfig, Source};
 pub use corpora::{Corpus, CorpusFacts, MARKER, Reading};
 pub use dataset::{Dataset, Parts, Splits, TextCounts};
-pub use dropout::TokenDropout;
+pub use dropout::{TokenDropout, dropout_numbers};
 pub use fold::Fold;
 pub use fresh::FreshSamples;
 pub use generator::Generator;

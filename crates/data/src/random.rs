@@ -33,6 +33,8 @@ pub enum Stream {
     Tests = 10,
     /// Inputs that a model is asked about at random.
     Inputs = 11,
+    /// Values that a step leaves out of a model, see [`dropout_numbers`](crate::dropout_numbers).
+    Dropout = 12,
 }
 
 impl Stream {

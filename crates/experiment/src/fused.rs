@@ -37,7 +37,7 @@ impl<'a> FusedEngine<'a> {
     /// # Errors
     /// When the config's model is invalid.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
-        let training = experiment.config.training.fused();
+        let training = experiment.config.training.fused(experiment.config.seed);
         let start = Parameter::weights(&experiment.start);
         Ok(Self {
             experiment,

@@ -5,11 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::too_many_lines)]
 
 use headlight_architecture::{
-    Activation, Inputs, Logits, Mask, ModelConfig, NormKind, NormPlace, Pooling, Positions,
-    ProjectionKind,
+    Activation, DropoutRates, Inputs, Logits, Mask, ModelConfig, NormKind, NormPlace, Pooling,
+    Positions, ProjectionKind,
 };
 use headlight_fused::{
-    Adam, AdamW, Architecture, CrossEntropy, Instructions, Model, Optimizer, Samples, Sgd,
+    Adam, AdamW, Architecture, CrossEntropy, Dropout, Instructions, Model, Optimizer, Samples, Sgd,
     TrainingSettings,
 };
 
@@ -61,7 +61,7 @@ fn fingerprint(
 type Change = fn(&mut ModelConfig, &mut Inputs, &mut TrainingSettings);
 
 fn main() {
-    // Six shapes of the notebook's samples, and twelve shapes and trainings that use every part of the engine.
+    // Six shapes of the notebook's samples, and thirteen shapes and trainings that use every part of the engine.
     let notebook: [(&str, [usize; 4], Change); 6] = [
         ("d_model 8, n_heads 1", [8, 1, 1, 0], |_, _, _| {}),
         ("d_model 6, n_heads 2", [6, 2, 1, 0], |_, _, _| {}),
@@ -75,7 +75,7 @@ fn main() {
             model.attention.padding_token = Some(1);
         }),
     ];
-    let parts: [(&str, [usize; 4], Change); 12] = [
+    let parts: [(&str, [usize; 4], Change); 13] = [
         ("pre-norm, gelu", [8, 2, 2, 12], |model, _, training| {
             (model.norm, model.activation) = (NormPlace::Pre, Activation::Gelu);
             *training = adam_w(0.01);
@@ -173,6 +173,16 @@ fn main() {
                 *training = sgd();
             },
         ),
+        ("dropout", [9, 3, 2, 12], |model, _, training| {
+            model.attention.padding_token = Some(1);
+            let rates = DropoutRates {
+                embedding: 0.1,
+                attention: 0.1,
+                hidden: 0.2,
+                residual: 0.1,
+            };
+            training.dropout = Dropout { rates, seed: 5 };
+        }),
     ];
     let notebook = notebook.map(|kind| (kind, 51, 7));
     for ((name, sizes, change), vocab_size, positions) in

@@ -9,6 +9,8 @@ pub(crate) struct Chunk<'a> {
     /// The last one fills the other lanes too.
     pub(crate) chosen: &'a [u32],
     pub(crate) positions: usize,
+    /// The place of its first sample in the batch.
+    pub(crate) first: u32,
 }
 
 impl<'a> Chunk<'a> {
@@ -18,6 +20,7 @@ impl<'a> Chunk<'a> {
             samples,
             chosen,
             positions,
+            first: 0,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::hook::Hook;
 use crate::instructions::Instructions;
 use crate::kernel::Kernel;
 use crate::lanes::{LANES, LANES_16, Lanes, ZERO};
+use crate::layers::dropout::StepDropout;
 use crate::parameters::ParameterLayout;
 use crate::pass::Plan;
 use crate::samples::{BatchPredictions, IGNORED, Samples};
@@ -68,7 +69,10 @@ impl<'a> Chunks<'a> {
     fn get(&self, index: usize) -> Chunk<'a> {
         let start = index * self.lanes;
         let end = self.chosen.len().min(start + self.lanes);
-        Chunk::of(self.samples, &self.chosen[start..end], self.positions)
+        Chunk {
+            first: start as u32,
+            ..Chunk::of(self.samples, &self.chosen[start..end], self.positions)
+        }
     }
 }
 
@@ -79,6 +83,7 @@ impl GeneralEngine {
                 layout: ParameterLayout::new(architecture),
                 architecture: architecture.clone(),
                 cross_entropy,
+                dropout: StepDropout::default(),
             },
             workers: vec![Worker::new(architecture)],
             parts: Vec::new(),
@@ -89,6 +94,11 @@ impl GeneralEngine {
     /// The place of each parameter.
     pub(crate) fn layout(&self) -> &ParameterLayout {
         &self.plan.layout
+    }
+
+    /// What the next batch to differentiate leaves out.
+    pub(crate) fn leave_out(&mut self, dropout: StepDropout) {
+        self.plan.dropout = dropout;
     }
 
     /// Computes all rows of up to eight samples, with a hook, and appends their predictions.

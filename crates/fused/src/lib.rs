@@ -47,6 +47,7 @@ mod aligned;
 mod architecture;
 mod arrays;
 mod attribution;
+mod chacha;
 mod chunk;
 mod engine;
 
@@ -83,4 +84,4 @@ pub use patch_site::PatchSite;
 pub use samples::{BatchPredictions, IGNORED, Samples};
 pub use team::{Alone, Team};
 pub use trace::{Forward, Recorded, Tracer};
-pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, TrainingSettings};
+pub use training::{Adam, AdamW, CrossEntropy, Dropout, Optimizer, Sgd, TrainingSettings};

@@ -1,10 +1,13 @@
 //! A model, its training and its predictions.
 
+use headlight_architecture::DropoutRates;
+
 use crate::adam::{Moments, update};
 use crate::architecture::Architecture;
 use crate::engine::GeneralEngine;
 use crate::gradients::GradientPart;
 use crate::instructions::Instructions;
+use crate::layers::dropout::StepDropout;
 use crate::notebook::NotebookEngine;
 use crate::parameters::ParameterLayout;
 use crate::samples::{BatchPredictions, IGNORED, Samples};
@@ -88,7 +91,9 @@ impl Model {
             parameters.len()
         );
         let has_notebooks_loss = training.cross_entropy == CrossEntropy::default();
-        let notebook = NotebookEngine::new(&architecture).filter(|_| has_notebooks_loss);
+        let has_dropout = training.dropout.rates != DropoutRates::default();
+        let notebook =
+            NotebookEngine::new(&architecture).filter(|_| has_notebooks_loss && !has_dropout);
         let engine = match notebook {
             Some(notebook) => Engine::Notebook(notebook),
             None => Engine::General(GeneralEngine::new(&architecture, training.cross_entropy)),
@@ -198,7 +203,7 @@ impl Model {
         loss
     }
 
-    /// The gradient of a batch's loss. Does not change the parameters.
+    /// The gradient of a batch's loss, with the dropout of the next step. Does not change the parameters.
     ///
     /// # Panics
     /// As [`step`](Self::step).
@@ -268,6 +273,7 @@ impl Model {
                 notebook.differentiate(isa, parameters, samples, batch, part)
             }
             Engine::General(general) => {
+                general.leave_out(StepDropout::new(self.training.dropout, self.moments.steps));
                 general.differentiate(team, isa, parameters, samples, batch, part)
             }
         }

@@ -17,6 +17,7 @@ use crate::chunk::Chunk;
 use crate::gradients::{GradientPart, Gradients, MAX_PASSES_TOGETHER, Terms};
 use crate::hook::{Hook, HookPoint};
 use crate::kernel::Kernel;
+use crate::layers::dropout::StepDropout;
 use crate::parameters::ParameterLayout;
 use crate::samples::{BatchPredictions, IGNORED};
 use crate::training::CrossEntropy;
@@ -28,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) architecture: Architecture,
     pub(crate) layout: ParameterLayout,
     pub(crate) cross_entropy: CrossEntropy,
+    /// Of the step that is computed.
+    pub(crate) dropout: StepDropout,
 }
 
 impl Plan {
@@ -60,6 +63,8 @@ pub(crate) struct Pass<'a, const L: usize> {
     pub(crate) hook: Option<&'a mut dyn Hook<L>>,
     /// Whether the backward pass takes the attention weights as given, so that nothing flows back through the scores.
     pub(crate) holds_weights: bool,
+    /// What is left out; nothing but in training.
+    pub(crate) dropout: StepDropout,
 }
 
 impl<'a, const L: usize> Pass<'a, L> {
@@ -81,11 +86,19 @@ impl<'a, const L: usize> Pass<'a, L> {
             gradients: Gradients { isa, terms, part },
             hook: None,
             holds_weights: false,
+            dropout: StepDropout::default(),
         }
     }
 
     /// Adds the gradient of the chunk's losses, each of which counts as the share of its sample, and keeps the losses.
-    pub(crate) fn train(&mut self, chunk: Chunk<'_>, share: f32, losses: &mut Vec<f32>) {
+    pub(crate) fn train(
+        &mut self,
+        dropout: StepDropout,
+        chunk: Chunk<'_>,
+        share: f32,
+        losses: &mut Vec<f32>,
+    ) {
+        self.dropout = dropout.of_samples_from(chunk.first);
         self.forward(chunk, false);
         let shares = self.shares_of_answers(chunk);
         let of_samples = shares[..chunk.chosen.len()].iter().enumerate();
@@ -157,7 +170,7 @@ impl<'a, const L: usize> Pass<'a, L> {
     }
 
     /// The rows that a layer computes: all, or of the last layer those that the classifier reads.
-    fn rows_of(&self, layer: usize, whole: bool) -> Range<usize> {
+    pub(crate) fn rows_of(&self, layer: usize, whole: bool) -> Range<usize> {
         if layer < self.architecture.model.n_layers - 1 || whole {
             0..self.positions
         } else {

@@ -1,4 +1,6 @@
-//! How a model is trained: the loss, what becomes of its gradient, and the optimizer.
+//! How a model is trained: the loss, what becomes of its gradient, the optimizer, and dropout.
+
+use headlight_architecture::DropoutRates;
 
 /// How a model is trained.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -12,6 +14,17 @@ pub struct TrainingSettings {
     pub max_grad_norm: Option<f64>,
     /// Whether each step measures the norm of its gradient.
     pub measures_norm: bool,
+    /// What each step leaves out.
+    pub dropout: Dropout,
+}
+
+/// What each step leaves out of the model's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Dropout {
+    /// How much.
+    pub rates: DropoutRates,
+    /// What the random numbers depend on, beside the number of steps taken.
+    pub seed: u64,
 }
 
 /// The rule by which a step changes the weights.

@@ -18,12 +18,21 @@ pub(crate) struct AttentionValues<const L: usize> {
     pub(crate) query: Aligned<L>,
     pub(crate) key: Aligned<L>,
     pub(crate) value: Aligned<L>,
-    /// The softmax of the scores, where weights are something else. `[head, query, key]`
+    /// The softmax of the scores, where weights are something else, or have dropout. `[head, query, key]`
     pub(crate) softmax: Aligned<L>,
     /// `[head, query, key]`, or `[head, key]` if only one query is computed.
     pub(crate) weights: Aligned<L>,
     /// `[position, heads]`
     pub(crate) context: Aligned<L>,
+}
+
+impl<const L: usize> AttentionValues<L> {
+    /// Makes room for the softmax of the scores, if it must be kept beside weights.
+    pub(crate) fn keep_softmax(&mut self, is_kept: bool) {
+        if is_kept && self.softmax.is_empty() {
+            self.softmax = Aligned::zeros(self.weights.len());
+        }
+    }
 }
 
 /// The values of a layer.

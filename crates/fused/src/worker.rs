@@ -53,10 +53,10 @@ impl Worker {
                 .wide
                 .get_or_insert_with(|| Values::new(&plan.architecture));
             let mut pass = Pass::new(plan, kernel, values, &mut self.terms, part);
-            pass.train(chunk, share, &mut self.losses);
+            pass.train(plan.dropout, chunk, share, &mut self.losses);
         } else {
             let mut pass = Pass::new(plan, kernel, &mut self.values, &mut self.terms, part);
-            pass.train(chunk, share, &mut self.losses);
+            pass.train(plan.dropout, chunk, share, &mut self.losses);
         }
         self.terms.end_pass();
     }

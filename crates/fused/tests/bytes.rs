@@ -5,9 +5,9 @@ mod common;
 
 use common::{Problem, adam, any_model, any_notebook, inputs, notebook, problem};
 use headlight_architecture::{
-    Inputs, Mask, ModelConfig, NormPlace, Positions, ProjectionKind, Scale,
+    DropoutRates, Inputs, Mask, ModelConfig, NormPlace, Positions, ProjectionKind, Scale,
 };
-use headlight_fused::{Adam, Alone, BatchPredictions, Instructions, Model, Team};
+use headlight_fused::{Adam, Alone, BatchPredictions, Dropout, Instructions, Model, Team};
 use proptest::prelude::*;
 
 fn fresh(problem: &Problem) -> Model {
@@ -42,12 +42,36 @@ fn trained_with(
         .collect()
 }
 
+/// The same problem, with dropout.
+fn with_dropout(mut problem: Problem, seed: u64) -> Problem {
+    let rates = DropoutRates {
+        embedding: 0.1,
+        attention: 0.3,
+        hidden: 0.5,
+        residual: 0.2,
+    };
+    problem.training.dropout = Dropout { rates, seed };
+    problem
+}
+
+fn any() -> impl Strategy<Value = Problem> {
+    let dropped = (
+        prop_oneof![1 => any_notebook(), 3 => any_model()],
+        0..u64::MAX,
+    );
+    prop_oneof![
+        any_notebook(),
+        any_model(),
+        dropped.prop_map(|(problem, seed)| with_dropout(problem, seed)),
+    ]
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn a_restored_state_goes_on_with_the_same_bits(
-        problem in prop_oneof![any_notebook(), any_model()], steps in 0_usize..30,
+        problem in any(), steps in 0_usize..30,
     ) {
         let problem = problem.with_samples(100);
         let mut model = fresh(&problem);
@@ -68,7 +92,7 @@ proptest! {
 
     #[test]
     fn every_instruction_set_gives_the_same_bits(
-        problem in prop_oneof![any_notebook(), any_model()], batch_size in 1_usize..60,
+        problem in any(), batch_size in 1_usize..60,
     ) {
         let problem = problem.with_samples(100);
         let baseline = || fresh(&problem).with_instructions(Instructions::Baseline);
@@ -83,7 +107,7 @@ proptest! {
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits(
-        problem in prop_oneof![any_notebook(), any_model()], batch_size in 1_usize..100, threads in 2_usize..6,
+        problem in any(), batch_size in 1_usize..100, threads in 2_usize..6,
     ) {
         let problem = problem.with_samples(100);
         let expected = trained(&problem, fresh(&problem), batch_size);
@@ -162,6 +186,44 @@ fn predicting_and_differentiating_leave_training_alone() {
     }
     let disturbed: Vec<u32> = model.parameters().iter().map(|p| p.to_bits()).collect();
     assert_eq!(plain, disturbed);
+}
+
+/// Predictions have no dropout, and rates of 0 are none.
+#[test]
+fn dropout_is_of_training_alone() {
+    for problem in [
+        notebook(40),
+        problem(
+            ModelConfig {
+                d_ff: 12,
+                ..ModelConfig::new(8, 2, 2)
+            },
+            inputs(9, 5),
+            40,
+        ),
+    ] {
+        let dropped = with_dropout(problem.clone(), 1);
+        // The notebook's kernel has none: the general engine's predictions differ by rounding.
+        let [plain, of_dropped] = [&problem, &dropped].map(Problem::predictions);
+        for (a, b) in plain.logits.iter().zip(&of_dropped.logits) {
+            assert!((a - b).abs() < 1e-5, "{a} {b}");
+        }
+        assert_ne!(
+            trained(&problem, fresh(&problem), 16),
+            trained(&dropped, fresh(&dropped), 16)
+        );
+        let mut none = dropped.clone();
+        none.training.dropout.rates = DropoutRates::default();
+        assert_eq!(
+            trained(&problem, fresh(&problem), 16),
+            trained(&none, fresh(&none), 16)
+        );
+        let other = with_dropout(problem, 2);
+        assert_ne!(
+            trained(&dropped, fresh(&dropped), 16),
+            trained(&other, fresh(&other), 16)
+        );
+    }
 }
 
 #[test]

@@ -32,9 +32,12 @@ fn longer_training_is_the_longer_run() {
     let folder = folder("longer");
     let patience =
         "data.samples=320 training.patience=2 training.learning_rate=0.2 training.evaluate_every=5";
+    let dropout = "training.dropout.preset=pytorch training.dropout.embedding=0.2";
     for (name, engine, sets, epochs) in [
         ("fused", "fused", "", [1, 2]),
         ("burn", "burn", "", [1, 2]),
+        ("dropped", "fused", dropout, [1, 2]),
+        ("burn-dropped", "burn", dropout, [1, 2]),
         ("patience", "fused", patience, [4, 5]),
     ] {
         let [path, whole] = ["", "-whole"].map(|end| folder.join(format!("{name}{end}")));

@@ -5,10 +5,10 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Bool, Tensor};
-use headlight_architecture::Weighting;
+use headlight_architecture::{DropoutPlace, Weighting};
 
 use crate::weighting::weights;
-use crate::{Projections, Rotary, attention_scores, log_length};
+use crate::{Dropout, Projections, Rotary, attention_scores, log_length};
 
 /// Multi-head attention with an output projection, like Keras's `MultiHeadAttention`:
 /// `softmax(factor * Q K^T) V`, heads side by side, times `W_o` (Vaswani et al. 2017, section 3.2).
@@ -58,7 +58,13 @@ impl Attention {
     /// # Shapes
     /// - input: `[batch, position, d_model]`
     /// - mask: true where a query may look; `[batch, head, query, key]`; batch and head may be 1
-    pub fn forward(&self, input: Tensor<3>, mask: Option<Tensor<4, Bool>>) -> AttentionOutput {
+    /// - dropout: what is left out of the weights, which are those of a layer
+    pub fn forward(
+        &self,
+        input: Tensor<3>,
+        mask: Option<Tensor<4, Bool>>,
+        (dropout, layer): (Dropout<'_>, usize),
+    ) -> AttentionOutput {
         let [query, key, value] = match &self.projections {
             Some(projections) => projections.forward(input),
             None => [input.clone(), input.clone(), input],
@@ -75,7 +81,8 @@ impl Attention {
             };
         }
         let weights = weights(self.weighting, scores.clone(), mask); // [batch, head, query, key]
-        let context = weights.clone().matmul(value.clone()); // [batch, head, query, d_head]
+        let kept = dropout.apply(DropoutPlace::Attention(layer), weights.clone()); // [batch, head, query, key]
+        let context = kept.matmul(value.clone()); // [batch, head, query, d_head]
 
         let [batch, heads, queries, d_head] = context.dims();
         let side_by_side =

@@ -2,8 +2,9 @@
 
 use burn::module::Module;
 use burn::tensor::{Bool, Tensor};
+use headlight_architecture::DropoutPlace;
 
-use crate::{Attention, AttentionOutput, FeedForward, FeedForwardOutput, LayerNorms};
+use crate::{Attention, AttentionOutput, Dropout, FeedForward, FeedForwardOutput, LayerNorms};
 
 /// A transformer block: `norm(x + attention(x))`, `x + attention(norm(x))` or `x + attention(x)`, then an optional
 /// feed-forward layer of the same form.
@@ -36,15 +37,22 @@ impl TransformerBlock {
     /// # Shapes
     /// - stream: `[batch, position, d_model]`
     /// - mask: as for [`Attention::forward`]
-    pub fn forward(&self, stream: Tensor<3>, mask: Option<Tensor<4, Bool>>) -> BlockOutput {
+    /// - dropout: what is left out of the values of a layer
+    pub fn forward(
+        &self,
+        stream: Tensor<3>,
+        mask: Option<Tensor<4, Bool>>,
+        (dropout, layer): (Dropout<'_>, usize),
+    ) -> BlockOutput {
         let input = self.norm.before(stream.clone()); // [batch, position, d_model]
-        let attention = self.attention.forward(input, mask);
-        let residual = stream + attention.output.clone(); // [batch, position, d_model]
+        let attention = self.attention.forward(input, mask, (dropout, layer));
+        let added = dropout.apply(DropoutPlace::Attended(layer), attention.output.clone());
+        let residual = stream + added; // [batch, position, d_model]
         let stream = self.norm.after(residual.clone()); // [batch, position, d_model]
         let feed_forward = self
             .feed_forward
             .as_ref()
-            .map(|feed_forward| feed_forward.forward(stream.clone()));
+            .map(|feed_forward| feed_forward.forward(stream.clone(), (dropout, layer)));
         BlockOutput {
             attention,
             residual,

@@ -2,9 +2,9 @@
 
 use burn::module::Module;
 use burn::tensor::{Bool, Int, Tensor, TensorData, s};
-use headlight_architecture::{Inputs, Mask, Reads};
+use headlight_architecture::{DropoutPlace, Inputs, Mask, Reads};
 
-use crate::{BlockOutput, Classifier, Norm, TokenPositionEmbedding, TransformerBlock};
+use crate::{BlockOutput, Classifier, Dropout, Norm, TokenPositionEmbedding, TransformerBlock};
 
 /// A transformer that classifies samples by the output at `[CLS]`, or at what its config names.
 #[derive(Module, Debug)]
@@ -61,10 +61,11 @@ impl TransformerClassifier {
     /// # Panics
     /// When the mask is a matrix for another number of positions.
     pub fn forward(&self, tokens: Tensor<2, Int>) -> ForwardOutput {
-        self.forward_rows(tokens.clone(), self.embedding.token_rows(tokens))
+        let rows = self.embedding.token_rows(tokens.clone());
+        self.forward_rows(tokens, rows, Dropout::default())
     }
 
-    /// Computes the forward pass from the vectors of the tokens. Training uses this, to get the gradient of each
+    /// Computes the forward pass from the vectors of the tokens, with dropout. Training uses this, to get the gradient of each
     /// occurrence of a token.
     ///
     /// # Shapes
@@ -73,15 +74,20 @@ impl TransformerClassifier {
     ///
     /// # Panics
     /// The same as [`forward`](Self::forward).
-    pub fn forward_rows(&self, tokens: Tensor<2, Int>, token_rows: Tensor<3>) -> ForwardOutput {
+    pub fn forward_rows(
+        &self,
+        tokens: Tensor<2, Int>,
+        token_rows: Tensor<3>,
+        dropout: Dropout<'_>,
+    ) -> ForwardOutput {
         let sums = self.embedding.add_positions(token_rows); // [batch, position, d_model]
         let embeddings = normalized(self.embedding_norm.as_ref(), sums); // [batch, position, d_model]
         let mask = self.mask_for(tokens.clone()); // [batch, query, key]
         let of_heads = mask.clone().map(|mask| mask.unsqueeze_dim::<4>(1)); // [batch, 1, query, key]
         let mut layers: Vec<BlockOutput> = Vec::with_capacity(self.blocks.len());
-        let mut stream = embeddings.clone(); // [batch, position, d_model]
-        for block in &self.blocks {
-            let layer = block.forward(stream, of_heads.clone());
+        let mut stream = dropout.apply(DropoutPlace::Embedding, embeddings.clone()); // [batch, position, d_model]
+        for (layer, block) in self.blocks.iter().enumerate() {
+            let layer = block.forward(stream, of_heads.clone(), (dropout, layer));
             stream = layer.output();
             layers.push(layer);
         }

@@ -3,9 +3,9 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::Tensor;
-use headlight_architecture::Activation;
+use headlight_architecture::{Activation, DropoutPlace};
 
-use crate::{LayerNorms, activate};
+use crate::{Dropout, LayerNorms, activate};
 
 /// A feed-forward layer that is added to the residual stream, with a norm: `norm(x + W_2 max(0, W_1 x))`
 /// (Vaswani et al. 2017, section 3.3), or with another activation or place of the norm.
@@ -38,10 +38,17 @@ impl FeedForward {
     ///
     /// # Shapes
     /// - stream: `[batch, position, d_model]`
-    pub fn forward(&self, stream: Tensor<3>) -> FeedForwardOutput {
+    /// - dropout: what is left out of the values of a layer
+    pub fn forward(
+        &self,
+        stream: Tensor<3>,
+        (dropout, layer): (Dropout<'_>, usize),
+    ) -> FeedForwardOutput {
         let input = self.norm.before(stream.clone()); // [batch, position, d_model]
         let hidden = activate(self.activation, self.hidden.forward(input)); // [batch, position, d_ff]
-        let residual = stream + self.output.forward(hidden.clone()); // [batch, position, d_model]
+        let kept = dropout.apply(DropoutPlace::Hidden(layer), hidden.clone()); // [batch, position, d_ff]
+        let added = dropout.apply(DropoutPlace::Fed(layer), self.output.forward(kept));
+        let residual = stream + added; // [batch, position, d_model]
         let stream = self.norm.after(residual.clone()); // [batch, position, d_model]
         FeedForwardOutput {
             hidden,

@@ -17,8 +17,9 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) fn new(config: &ExperimentConfig, weights: &[f32]) -> Result<Self, Error> {
+        let training = config.training.fused(config.seed);
         Ok(Self {
-            model: Model::new(&architecture(config)?, config.training.fused(), weights),
+            model: Model::new(&architecture(config)?, training, weights),
             predictions: BatchPredictions::default(),
             logits: config.model.n_logits(config.data.n_classes),
         })

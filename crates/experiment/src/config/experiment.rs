@@ -72,6 +72,12 @@ impl ExperimentConfig {
                 "padding takes the place of tokens that are left out; set model.attention.padding_token",
             ));
         }
+        if self.training.dropout.hidden > Some(0.0) && self.model.d_ff == 0 {
+            return Err(InvalidValue::new(
+                "training.dropout.hidden",
+                "the model has no feed-forward layer; set model.d_ff, or remove this key",
+            ));
+        }
         self.report.check_ranges().map_err(within("report"))?;
         if self.dump.formats.is_empty() {
             return Err(InvalidValue::new(

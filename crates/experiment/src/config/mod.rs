@@ -2,6 +2,7 @@
 
 mod adaptable;
 mod compute;
+mod dropout;
 mod experiment;
 mod explain;
 mod measure_name;
@@ -13,6 +14,7 @@ mod training;
 
 pub use adaptable::Adaptable;
 pub use compute::{ComputeConfig, EngineName};
+pub use dropout::{DropoutConfig, DropoutPreset};
 pub use experiment::ExperimentConfig;
 pub use explain::explained;
 pub use measure_name::MeasureName;

@@ -200,7 +200,7 @@ impl Source {
             // A key of another rule.
             known.retain(|known| *known != key);
             let suggestion = if unknown.name == "dropout" {
-                "; Headlight has no dropout in models; remove the key, or leave out tokens with training.token_dropout"
+                "; dropout is part of training: set training.dropout.preset, or leave out tokens with training.token_dropout"
                     .to_owned()
             } else if known.is_empty() {
                 unknown.suggestion("the keys there are")

@@ -1,9 +1,10 @@
 //! The config of training: epochs, batches, the optimizer, and which model to keep.
 
-use headlight_fused::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, TrainingSettings};
+use headlight_fused::{Adam, AdamW, CrossEntropy, Dropout, Optimizer, Sgd, TrainingSettings};
 use headlight_schema::{ConfigSection, InvalidValue, Range, choices, section};
 
 use super::adaptable::Adaptable;
+use super::dropout::DropoutConfig;
 use crate::metrics::Criterion;
 
 section! {
@@ -97,6 +98,9 @@ section! {
         pub keep_best: Option<Criterion> = None,
         /// Training stops after this many evaluations in a row without a better `keep_best`; 0 never stops it.
         pub patience: usize = 0,
+        /// What each step leaves out of the model's values at random.
+        #[omit(default)]
+        pub dropout: DropoutConfig = DropoutConfig::default(),
     }
 }
 
@@ -159,8 +163,8 @@ impl TrainingConfig {
         }
     }
 
-    /// How the fused engine trains.
-    pub fn fused(&self) -> TrainingSettings {
+    /// How the fused engine trains. Dropout needs the seed of the experiment.
+    pub fn fused(&self, seed: u64) -> TrainingSettings {
         let adam = Adam {
             learning_rate: self.learning_rate,
             beta_1: self.beta_1,
@@ -188,6 +192,10 @@ impl TrainingConfig {
             },
             max_grad_norm: self.max_grad_norm,
             measures_norm: self.norms,
+            dropout: Dropout {
+                rates: self.dropout.rates(),
+                seed,
+            },
         }
     }
 
@@ -225,6 +233,8 @@ impl TrainingConfig {
     pub fn validate(&self) -> Result<(), InvalidValue> {
         let invalid = |key: &str, message: &str| Err(InvalidValue::new(key, message));
         self.check_ranges()?;
+        let dropout = self.dropout.validate();
+        dropout.map_err(|invalid| invalid.within("dropout"))?;
         if (self.epochs, self.steps) == (None, None) {
             return invalid(
                 "epochs",

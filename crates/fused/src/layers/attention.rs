@@ -24,8 +24,9 @@
 
 use std::ops::Range;
 
-use headlight_architecture::{NormPlace, ProjectionKind, Weighting};
+use headlight_architecture::{DropoutPlace, NormPlace, ProjectionKind, Weighting};
 
+use super::dropout::Rows as DroppedRows;
 use super::elements::{add, scale, scale_rows};
 use super::mask::hide;
 use super::rotary::rotate;
@@ -55,7 +56,10 @@ impl<const L: usize> Pass<'_, L> {
         self.values.mask.count_keys(self.positions);
         let (k, s, p) = (self.kernel, self.kernel.sizes, self.positions);
         let attention = &self.architecture.model.attention;
+        let dropped = self.rows_at(DropoutPlace::Attention(layer));
+        let has_dropout = self.dropout.is_at(dropped.place);
         let (own, mask) = (&mut self.values.layers[layer].attention, &self.values.mask);
+        own.keep_softmax(has_dropout);
         // A hook has all queries of a head at once.
         let (hook, height) = (&mut self.hook, tile_height::<L>(p));
         let height = hook.as_ref().map_or(height, |_| rows.len());
@@ -82,6 +86,10 @@ impl<const L: usize> Pass<'_, L> {
                 Weighting::Scores => hide(k.isa, weights, allowed),
             }
             hook.visit(Pairs(Array::Weights, layer, tile.head), weights);
+            if has_dropout && attention.weighting() == Weighting::Softmax {
+                own.softmax[tile.pairs(p)].copy_from_slice(weights);
+            }
+            self.dropout.apply(k.isa, tile.of(dropped), weights);
             let value = Rows(&own.value[tile.column..], s.heads_width);
             let into = Target::of(&mut own.context[tile.first..], s.heads_width);
             k.multiply([count, p, s.d_head], Rows(weights, p), value, into);
@@ -128,12 +136,15 @@ impl<const L: usize> Pass<'_, L> {
 
     /// From the contexts of some rows to what attention gives on, from the first row on.
     pub(crate) fn project_context(&mut self, layer: usize, rows: Range<usize>) {
+        let dropped = self.rows_at(DropoutPlace::Attended(layer));
         let (k, s, values) = (self.kernel, self.kernel.sizes, &mut *self.values);
         let slots = &self.layout.layers[layer];
         let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
         let input = &input[rows.start * s.width..rows.end * s.width];
         let residual = own.attended.residual_mut();
-        k.project_onto(slots.output, input, &own.attention.context, residual);
+        let added = [input, &own.attention.context[..]];
+        self.dropout
+            .project_onto(k, dropped, slots.output, added, residual);
         self.hook.visit(Vectors(Array::Residual, layer), residual);
         own.attended.normalize_after(k, slots.norm, rows.len());
     }
@@ -141,23 +152,26 @@ impl<const L: usize> Pass<'_, L> {
     /// From the gradient of what attention gives on, in `d_layer.stream`, to those of the residual and of the contexts.
     pub(crate) fn backward_context(&mut self, layer: usize, rows: usize) {
         let (k, s, slots) = (self.kernel, self.kernel.sizes, &self.layout.layers[layer]);
+        let dropped = self.rows_at(DropoutPlace::Attended(layer));
         let (values, gradients) = (&mut *self.values, &mut self.gradients);
         let own = &values.layers[layer];
         let gradient = &mut values.d_layer.stream[..rows * s.width];
         let d_context = &mut values.d_attention.context;
         let norm = slots.norm;
         own.attended.backward_after(k, norm, gradient, gradients);
+        values.d_layer.residual[..gradient.len()].copy_from_slice(gradient);
+        self.dropout.apply(k.isa, dropped, gradient);
         k.project_back(slots.output, gradient, d_context, false);
         let context = &own.attention.context[..rows * s.heads_width];
         let input = gradients.input(context, s.heads_width);
         gradients.linear(input, gradient, slots.output);
-        values.d_layer.residual[..gradient.len()].copy_from_slice(gradient);
     }
 
     /// From the gradient of the contexts to those of queries, keys and values.
     pub(crate) fn backward_attention(&mut self, layer: usize, rows: Range<usize>) {
         let (k, s, p) = (self.kernel, self.kernel.sizes, self.positions);
         let attention = &self.architecture.model.attention;
+        let dropped = self.rows_at(DropoutPlace::Attention(layer));
         let (own, mask) = (&self.values.layers[layer].attention, &self.values.mask);
         let d = &mut self.values.d_attention;
         for tile in tiles(s, &rows, tile_height::<L>(p)) {
@@ -183,7 +197,11 @@ impl<const L: usize> Pass<'_, L> {
                 value,
                 Target::of(d_scores, p),
             );
+            self.dropout.apply(k.isa, tile.of(dropped), d_scores);
             match attention.weighting() {
+                Weighting::Softmax if self.dropout.is_at(dropped.place) => {
+                    softmax::backward(k.isa, &own.softmax[tile.pairs(p)], d_scores, p);
+                }
                 Weighting::Softmax => softmax::backward(k.isa, weights, d_scores, p),
                 Weighting::Rate(share) => {
                     scale(k.isa, d_scores, share as f32);
@@ -309,6 +327,15 @@ impl Tile {
     /// Their scores or weights, among those of all heads and queries that are computed.
     fn pairs(&self, keys: usize) -> Range<usize> {
         self.row * keys..(self.row + self.queries.len()) * keys
+    }
+
+    /// Their rows, from those of another tile.
+    fn of(&self, dropped: DroppedRows) -> DroppedRows {
+        DroppedRows {
+            first: self.head * dropped.whole + self.queries.start,
+            step: 1,
+            ..dropped
+        }
     }
 }
 

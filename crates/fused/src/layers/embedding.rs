@@ -3,6 +3,8 @@
 //! The first layer's input is, for each position, the token's row of the embedding plus the position's; after a norm, if the
 //! model has one there.
 
+use headlight_architecture::DropoutPlace;
+
 use crate::arrays::Array;
 use crate::chunk::Chunk;
 use crate::hook::{Hook, HookPoint};
@@ -29,18 +31,23 @@ impl<const L: usize> Pass<'_, L> {
             values.embedding_norm.forward_of(k, slots, output);
             output.copy_from_slice(&values.embedding_norm.output[..output.len()]);
         }
+        let (dropped, values) = (self.rows_at(DropoutPlace::Embedding), &mut *self.values);
+        let output = &mut values.embeddings[..self.positions * width];
+        self.dropout.apply(k.isa, dropped, output);
         let point = HookPoint::Vectors(Array::Embeddings, 0);
         self.hook.visit(point, &mut values.embeddings);
     }
 
     /// From the gradient of the first layer's input in `d_layer.stream` to that of the sums of the embeddings, in its place.
     pub(crate) fn backward_embedding_norm(&mut self) {
+        let (k, dropped) = (self.kernel, self.rows_at(DropoutPlace::Embedding));
         let values = &mut *self.values;
+        let gradient = &mut values.d_layer.stream[..self.positions * k.sizes.width];
+        self.dropout.apply(k.isa, dropped, gradient);
         if let Some(slots) = self.layout.embedding_norm {
-            let gradient = &mut values.d_layer.stream[..self.positions * slots.gamma.stride];
             values
                 .embedding_norm
-                .backward(self.kernel, slots, gradient, &mut self.gradients);
+                .backward(k, slots, gradient, &mut self.gradients);
         }
     }
 

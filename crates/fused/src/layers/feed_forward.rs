@@ -2,7 +2,10 @@
 //!
 //! A projection `y = x W + b` gives `dx = dy W^T`, and, summed over positions and samples, `dW = Σ x ⊗ dy` and `db = Σ dy`.
 
+use headlight_architecture::DropoutPlace;
+
 use super::activation::{activate, backward_activation};
+use super::dropout::Rows;
 use super::elements::add;
 use crate::arrays::Array;
 use crate::hook::Hook;
@@ -16,6 +19,7 @@ impl<const L: usize> Pass<'_, L> {
         let Some(slots) = self.layout.layers[layer].feed_forward else {
             return;
         };
+        let [dropped, fed] = self.dropped_rows(layer);
         let own = &mut self.values.layers[layer];
         let input = &own.attended.output()[..rows * k.sizes.width];
         own.fed.normalize_before(k, slots.norm, input);
@@ -34,11 +38,19 @@ impl<const L: usize> Pass<'_, L> {
             Vectors(Array::FeedForwardHidden, layer),
             &mut own.hidden.output,
         );
+        let hidden = &mut own.hidden.output[..rows * slots.hidden.weight.stride];
+        self.dropout.apply(k.isa, dropped, hidden);
         let residual = own.fed.residual_mut();
-        k.project_onto(slots.output, input, &own.hidden.output, residual);
+        self.dropout
+            .project_onto(k, fed, slots.output, [input, hidden], residual);
         self.hook
             .visit(Vectors(Array::FeedForwardResidual, layer), residual);
         own.fed.normalize_after(k, slots.norm, rows);
+    }
+
+    /// The rows of which dropout leaves out values: hidden ones, and those that are added to the residual stream.
+    fn dropped_rows(&self, layer: usize) -> [Rows; 2] {
+        [DropoutPlace::Hidden(layer), DropoutPlace::Fed(layer)].map(|place| self.rows_at(place))
     }
 
     /// In `d_layer.stream`, from the gradient of the layer's output to that of what attention gives on.
@@ -47,6 +59,7 @@ impl<const L: usize> Pass<'_, L> {
         let Some(slots) = self.layout.layers[layer].feed_forward else {
             return;
         };
+        let [dropped, fed] = self.dropped_rows(layer);
         let (values, gradients) = (&mut *self.values, &mut self.gradients);
         let own = &values.layers[layer];
         let (count, hidden_width) = (rows * k.sizes.width, slots.hidden.weight.stride);
@@ -54,9 +67,18 @@ impl<const L: usize> Pass<'_, L> {
         own.fed.backward_after(k, slots.norm, gradient, gradients);
         // The residual passes its gradient to the input, and to W_2, the activation and W_1.
         let d_hidden = &mut values.d_layer.hidden[..rows * hidden_width];
-        k.project_back(slots.output, gradient, d_hidden, false);
+        let mut d_added = &*gradient;
+        if self.dropout.is_at(fed.place) {
+            // Attention's residual has no gradient yet.
+            let kept = &mut values.d_layer.residual[..count];
+            kept.copy_from_slice(gradient);
+            self.dropout.apply(k.isa, fed, kept);
+            d_added = kept;
+        }
+        k.project_back(slots.output, d_added, d_hidden, false);
         let input = gradients.input(&own.hidden.output[..d_hidden.len()], hidden_width);
-        gradients.linear(input, gradient, slots.output);
+        gradients.linear(input, d_added, slots.output);
+        self.dropout.apply(k.isa, dropped, d_hidden);
         backward_activation(k.isa, activation, &own.hidden, d_hidden);
         let source = &own.fed.source(own.attended.output())[..count];
         let input = gradients.input(source, k.sizes.width);

@@ -13,12 +13,14 @@
 //! dp = W_v dc_i,  da_j = dp · x_j,  dz_j = a_j (da_j - Σ_k a_k da_k),  du = Σ_j dz_j x_j
 //! dq_i = s W_k^T du,  dx_j = a_j dp + dz_j u,  dW_v = p ⊗ dc_i,  dW_k = s du ⊗ q_i,  db_k = 0
 //! ```
+//!
+//! With dropout the weights `m_j a_j` have any sum: `c_i = p W_v + (Σ_j m_j a_j) b_v` and `da_j = m_j (dp · x_j + dc_i · b_v)`.
 
-use headlight_architecture::NormPlace;
+use headlight_architecture::{DropoutPlace, NormPlace};
 
 use super::elements::add;
 use super::softmax;
-use crate::lanes::zip;
+use crate::lanes::{Lanes, zip};
 use crate::parameters::Linear;
 use crate::pass::Pass;
 use crate::products::Operand::{Rows, Transposed};
@@ -30,9 +32,12 @@ impl<const L: usize> Pass<'_, L> {
     pub(crate) fn attend_from_read_row(&mut self, layer: usize) {
         let (read, projections) = self.read_row_and_projections(layer);
         let (k, s, p) = (self.kernel, self.kernel.sizes, self.positions);
+        let dropped = self.rows_at(DropoutPlace::Attention(layer));
         let values = &mut *self.values;
         let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
         let (input, own) = (own.attended.source(input), &mut own.attention);
+        let has_dropout = self.dropout.is_at(dropped.place);
+        own.keep_softmax(has_dropout);
         let row = &input[read * s.width..][..s.width];
         match projections {
             Some([query, ..]) => k.project(query, row, &mut own.query),
@@ -47,16 +52,25 @@ impl<const L: usize> Pass<'_, L> {
         let (sizes, into) = ([s.n_heads, s.d_model, p], Target::of(weights, p));
         k.multiply(sizes, Rows(u, s.width), Transposed(input, s.width), into);
         softmax::forward(k.isa, weights, p, values.mask.rows(read..read + 1, p));
+        if has_dropout {
+            own.softmax[..weights.len()].copy_from_slice(weights);
+            self.dropout.apply(k.isa, dropped, weights);
+        }
         let (sizes, into) = ([s.n_heads, p, s.d_model], Target::of(pooled, s.width));
         k.multiply(sizes, Rows(weights, p), Rows(input, s.width), into);
-        // The weights sum to 1, so the bias is added once; or to 0, if the row may look at no key.
+        // Without dropout the weights sum to 1, so the bias is added once; or to 0, if the row may look at no key.
         let has_key = values.mask.has_key(read, p);
         for (head, pooled) in pooled.chunks_exact(s.width).enumerate() {
             let context = &mut own.context[s.columns(head)];
             if let Some(value) = value {
                 let bias = &k.numbers(value.bias)[s.columns(head)];
+                let share = if has_dropout {
+                    sum(&weights[head * p..][..p])
+                } else {
+                    has_key
+                };
                 for (context, bias) in context.iter_mut().zip(bias) {
-                    *context = has_key.map(|has_key| has_key * bias);
+                    *context = share.map(|share| share * bias);
                 }
             }
             k.project_head(
@@ -85,6 +99,7 @@ impl<const L: usize> Pass<'_, L> {
     fn backward_read_scores(&mut self, layer: usize) {
         let (_, projections) = self.read_row_and_projections(layer);
         let (k, s, p) = (self.kernel, self.kernel.sizes, self.positions);
+        let dropped = self.rows_at(DropoutPlace::Attention(layer));
         let values = &mut *self.values;
         let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
         let input = own.attended.source(input);
@@ -104,7 +119,24 @@ impl<const L: usize> Pass<'_, L> {
         );
         let into = Target::of(d_scores, p);
         k.multiply([s.n_heads, s.d_model, p], d_pooled, inputs, into);
-        softmax::backward(k.isa, weights, d_scores, p);
+        if self.dropout.is_at(dropped.place) {
+            // The bias counts as often as the weights sum to.
+            for (head, d_scores) in d_scores.chunks_exact_mut(p).enumerate() {
+                let Some(value) = value else { break };
+                let bias = &k.numbers(value.bias)[s.columns(head)];
+                let pairs = d.context[s.columns(head)].iter().zip(bias);
+                let shift = pairs.fold([0.0; L], |shift, (own, bias)| {
+                    zip(shift, *own, |shift, own| shift + own * bias)
+                });
+                for score in d_scores {
+                    *score = zip(*score, shift, |score, shift| score + shift);
+                }
+            }
+            self.dropout.apply(k.isa, dropped, d_scores);
+            softmax::backward(k.isa, &own.attention.softmax[..weights.len()], d_scores, p);
+        } else {
+            softmax::backward(k.isa, weights, d_scores, p);
+        }
         if self.holds_weights {
             d_scores.fill([0.0; L]);
         }
@@ -163,11 +195,17 @@ impl<const L: usize> Pass<'_, L> {
         // dW_q = x ⊗ dq
         let input = gradients.input(row, s.width);
         gradients.linear(input, &d.query[..s.heads_width], to_query);
-        // The bias was added where the row may look at a key.
+        // The bias was added where the row may look at a key; with dropout, as often as the weights sum to.
         let has_key = values.mask.has_key(read, p);
+        let has_dropout = self.dropout.is_at(DropoutPlace::Attention(layer));
         let (with_key, d_context) = (&mut d.value[..s.heads_width], &d.context[..s.heads_width]);
-        for (with_key, gradient) in with_key.iter_mut().zip(d_context) {
-            *with_key = zip(*gradient, has_key, |gradient, has_key| has_key * gradient);
+        for head in 0..s.n_heads {
+            let weights = &own.attention.weights[head * p..][..p];
+            let share = if has_dropout { sum(weights) } else { has_key };
+            for column in s.columns(head) {
+                with_key[column] =
+                    zip(d_context[column], share, |gradient, share| share * gradient);
+            }
         }
         gradients.bias(with_key, value);
         let query = &own.attention.query[..s.heads_width];
@@ -180,4 +218,9 @@ impl<const L: usize> Pass<'_, L> {
             gradients.head(input, query, columns, k.scale, key.weight);
         }
     }
+}
+
+fn sum<const L: usize>(weights: &[Lanes<L>]) -> Lanes<L> {
+    let all = weights.iter();
+    all.fold([0.0; L], |sum, own| zip(sum, *own, |sum, own| sum + own))
 }

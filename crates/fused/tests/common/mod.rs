@@ -106,12 +106,11 @@ impl Problem {
     #[must_use]
     pub fn with_samples(mut self, count: usize) -> Self {
         let tokens = Draw(7).samples(self.inputs, count);
-        Self::new(
-            self.model.clone(),
-            self.inputs,
-            std::mem::take(&mut self.weights),
-            tokens,
-        )
+        let weights = std::mem::take(&mut self.weights);
+        Self {
+            training: self.training,
+            ..Self::new(self.model, self.inputs, weights, tokens)
+        }
     }
 
     pub fn architecture(&self) -> Architecture {

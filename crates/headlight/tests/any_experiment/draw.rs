@@ -57,7 +57,10 @@ const VALUES: &[(&str, &str)] = &[
     (".warmup_steps", "0 1 50"),
     (".beta_1 .beta_2 .momentum .label_noise", "0.0 0.5 0.999"),
     (".epsilon .max_grad_norm", "1e-8 1e-3 1.0"),
-    ("_decay _smoothing _dropout", "0.0 0.1 0.9"),
+    (
+        "_decay _smoothing _dropout .embedding .attention .hidden .residual",
+        "0.0 0.1 0.9",
+    ),
     (".evaluate_at", "[1] [0,2] [] [99]"),
     (".evaluate_every .patience .evaluations_per_decade", "0 1 4"),
     (".positives .negatives .every_epochs", "0 1 3"),

@@ -255,6 +255,23 @@ class Model(TypedDict, total=False):
     """How weights are drawn."""
 
 
+class TrainingDropout(TypedDict, total=False):
+    """What each step leaves out of the model's values at random."""
+
+    preset: str
+    """Where values are left out. Without it, `embedding`, `attention`, `hidden` and `residual` say so alone."""
+    rate: Number
+    """The rate of the preset's places; if unset, 0.1."""
+    embedding: Number
+    """The rate for the first layer's input: the sums of token and position embeddings, after their norm if the model has one."""
+    attention: Number
+    """The rate for attention weights."""
+    hidden: Number
+    """The rate for the feed-forward layer's hidden values, after the activation."""
+    residual: Number
+    """The rate for what attention and the feed-forward layer add to the residual stream, after their biases."""
+
+
 class Training(TypedDict, total=False):
     """Epochs, batches and Adam."""
 
@@ -308,6 +325,8 @@ class Training(TypedDict, total=False):
     """The criterion by which the best model is chosen and kept, beside the last one. If unset, only the last model is kept."""
     patience: Whole
     """Training stops after this many evaluations in a row without a better `keep_best`; 0 never stops it."""
+    dropout: TrainingDropout
+    """What each step leaves out of the model's values at random."""
 
 
 class Dump(TypedDict, total=False):

@@ -2,13 +2,13 @@
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData, s};
-use headlight_architecture::Parameter;
-use headlight_data::{Batch, Dataset, IGNORED};
+use headlight_architecture::{DropoutPlace, Parameter};
+use headlight_data::{Batch, Dataset, IGNORED, dropout_numbers};
 use headlight_experiment::metrics::{cross_entropy, probabilities};
 use headlight_experiment::{
     Engine, Error, Experiment, Predictions, Predictor, TrainingState, samples_per_pass,
 };
-use headlight_model::TransformerClassifier;
+use headlight_model::{Dropout, TransformerClassifier};
 
 use super::gradient::{self, Lookup};
 use super::loss::Loss;
@@ -59,9 +59,27 @@ impl<'a> BurnEngine<'a> {
             .token_rows(tokens.clone())
             .detach()
             .require_grad(); // [batch, position, d_model]
-        let logits = self.model.forward_rows(tokens.clone(), rows.clone()).logits; // [answer, logit]
-        let loss = self.loss.mean(logits, &batch); // [1]
+        let loss = self.loss_of(&batch, tokens.clone(), rows.clone()); // [1]
         (loss, Lookup { tokens, rows })
+    }
+
+    /// The loss of a batch from the vectors of its tokens, with the dropout of the next step.
+    fn loss_of(&self, batch: &Batch, tokens: Tensor<2, Int>, rows: Tensor<3>) -> Tensor<1> {
+        let config = &self.experiment.config;
+        let (rates, step) = (config.training.dropout.rates(), self.optimizer.steps());
+        let factors = |place: DropoutPlace, shape: &[usize]| {
+            let (threshold, factor) = rates.threshold_and_factor(place)?;
+            let count = shape[1..].iter().product();
+            let kept = |number: u16| f32::from(u8::from(u32::from(number) >= threshold));
+            let of_sample =
+                |sample| dropout_numbers(config.seed, step, sample, place.number(), count);
+            let numbers = (0..shape[0] as u32).flat_map(of_sample);
+            Some(numbers.map(|number| factor * kept(number)).collect())
+        };
+        let output = self
+            .model
+            .forward_rows(tokens, rows, Dropout(Some(&factors)));
+        self.loss.mean(output.logits, batch)
     }
 }
 
@@ -138,8 +156,9 @@ impl Engine for BurnEngine<'_> {
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {
         let device = self.device.clone().autodiff();
         let batch = Batch::gather(train, batch);
-        let logits = self.model.forward(token_tensor(&batch, &device)).logits;
-        let mut gradients = self.loss.mean(logits, &batch).backward();
+        let tokens = token_tensor(&batch, &device);
+        let rows = self.model.embedding.token_rows(tokens.clone());
+        let mut gradients = self.loss_of(&batch, tokens, rows).backward();
         let mut collect = Collect {
             gradients: &mut gradients,
             values: Vec::new(),

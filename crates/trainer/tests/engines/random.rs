@@ -8,7 +8,7 @@ use headlight_trainer::train::session::Session;
 use crate::compare::{ANY, compare, configs};
 
 /// Keys whose values are chosen by name, with all their values; at least 20 of the configs have each of them.
-const VALUES: [(&str, &[&str]); 40] = [
+const VALUES: [(&str, &[&str]); 46] = [
     (
         "data.task",
         &["classification", "token-classification", "next-token"],
@@ -58,6 +58,12 @@ const VALUES: [(&str, &[&str]); 40] = [
     ("training.cross_entropy", &["plain", "accurate"]),
     ("training.label_smoothing", &["0.0", "0.1"]),
     ("training.loss_per_sample", &["true", "false"]),
+    ("training.dropout.preset", &["keras", "pytorch"]),
+    ("training.dropout.rate", &["0.3"]),
+    ("training.dropout.embedding", &["0.0", "0.2"]),
+    ("training.dropout.attention", &["0.0", "0.4"]),
+    ("training.dropout.hidden", &["0.5"]),
+    ("training.dropout.residual", &["0.0", "0.1"]),
 ];
 
 #[test]
@@ -179,6 +185,11 @@ impl Draw {
         self.classifier(&mut settings, is_tied);
         self.init(&mut settings);
         self.training(&mut settings, is_tied);
+        // By draws of its own: every second config has none.
+        if seed % 2 == 1 {
+            let mut own = Self { state: seed as u64 };
+            own.dropout(&mut settings);
+        }
         settings.0
     }
 
@@ -307,6 +318,24 @@ impl Draw {
         if settings.value("model.init.scheme") == Some("normal") {
             self.set_any(settings, "model.init.std.all");
             self.may_set(settings, "model.init.std.classifier");
+        }
+    }
+
+    fn dropout(&mut self, settings: &mut Settings) {
+        self.below(2);
+        if self.below(2) == 0 {
+            self.set_any(settings, "training.dropout.preset");
+            self.may_set(settings, "training.dropout.rate");
+        }
+        for key in [
+            "training.dropout.embedding",
+            "training.dropout.attention",
+            "training.dropout.residual",
+        ] {
+            self.may_set(settings, key);
+        }
+        if settings.value("model.d_ff") != Some("0") {
+            self.may_set(settings, "training.dropout.hidden");
         }
     }
 
