@@ -7,12 +7,18 @@ the nonce; integers by masked rejection.
 import itertools
 import struct
 
-STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6, "fresh": 7, "inputs": 11}
+import numpy as np
+
+STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6, "fresh": 7, "inputs": 11, "dropout": 12}
 
 
 def block(key: bytes, counter: int, stream: int, rounds: int = 8) -> list[int]:
-    constants = struct.unpack("<4I", b"expand 32-byte k")
-    start = [*constants, *struct.unpack("<8I", key), *struct.unpack("<4I", struct.pack("<2Q", counter, stream))]
+    return mixed(key, struct.unpack("<4I", struct.pack("<2Q", counter, stream)), rounds)
+
+
+def mixed(key: bytes, last: tuple, rounds: int = 8) -> list:
+    """The block of a key and of four words, each of which can be an array of 64-bit numbers."""
+    start = [*struct.unpack("<4I", b"expand 32-byte k"), *struct.unpack("<8I", key), *last]
     x = start[:]
 
     def rotate(value, bits):
@@ -35,6 +41,14 @@ def words(seed: int, stream: str, first_word: int = 0):
     key = struct.pack("<Q", seed) + bytes(24)
     for counter in itertools.count(first_word // 16):
         yield from block(key, counter, STREAMS[stream])
+
+
+def dropout_numbers(seed: int, step: int, place: int, samples: int, count: int) -> np.ndarray:
+    """The 16-bit numbers of the first values of a place in a step. `[sample, value]`"""
+    blocks, own = np.arange(-(-count // 32), dtype=np.uint64), np.arange(samples, dtype=np.uint64)[:, None]
+    key = struct.pack("<Q", seed) + bytes(24)
+    words = np.stack(mixed(key, (blocks, step, STREAMS["dropout"] | place << 8, own)), -1).astype("<u4")
+    return words.reshape(samples, -1).view("<u2")[:, :count]
 
 
 def below(n: int, source) -> int:

@@ -87,6 +87,8 @@ class Classifier(nn.Module):
         self.used: set[str] = set()
         # What the last forward pass computed: arrays by their names in a dump, a list of one per layer or a value.
         self.found: dict[str, list[torch.Tensor]] = {}
+        # What a training step leaves out: from the kind of a place, its layer and its values to those that are kept.
+        self.drop: Callable = lambda kind, layer, values: values
         self.layers = nn.ModuleList()
         if uses_layers:
             self.layers.extend(self._encoder_layer(layer) for layer in range(self["n_layers"]))
@@ -124,6 +126,7 @@ class Classifier(nn.Module):
         if self["embedding_norm"]:
             x = self._norm(x, "embedding_norm")
         self._note(embeddings=x)
+        x = self.drop("embedding", 0, x)
         allowed = self._allowed(tokens)
         for layer in range(self["n_layers"]):
             x = self._through_layer(layer, x, tokens) if self.layers else self._block(layer, x, allowed)
@@ -181,20 +184,21 @@ class Classifier(nn.Module):
         block, place = f"blocks.{layer}", self["norm"]
         before = lambda x, name: self._norm(x, f"{block}.{name}") if place == "pre" else x
         after = lambda x, name: self._norm(x, f"{block}.{name}") if place == "post" else x
-        residual = x + self._attention(f"{block}.attention", before(x, "norm"), allowed)
+        residual = x + self.drop("attended", layer, self._attention(layer, before(x, "norm"), allowed))
         self._note(residual=residual)
         x = after(residual, "norm")
         if self["d_ff"]:
             has_bias = self["feed_forward_bias"]
             hidden = self._linear(before(x, "feed_forward.norm"), f"{block}.feed_forward.hidden", has_bias)
             hidden = ACTIVATIONS[self["activation"]](hidden)
-            residual = x + self._linear(hidden, f"{block}.feed_forward.output", has_bias)
+            added = self._linear(self.drop("hidden", layer, hidden), f"{block}.feed_forward.output", has_bias)
+            residual = x + self.drop("fed", layer, added)
             self._note(feed_forward_hidden=hidden, feed_forward_residual=residual)
             x = after(residual, "feed_forward.norm")
         return x
 
-    def _attention(self, name: str, x: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-        heads = self["n_heads"]
+    def _attention(self, layer: int, x: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
+        name, heads = f"blocks.{layer}.attention", self["n_heads"]
         d_head = self["d_head"] or self["d_model"] // heads
 
         def project(part: str) -> torch.Tensor:
@@ -219,7 +223,7 @@ class Classifier(nn.Module):
             weights = rate * weights + (1 - rate) * allowed
         else:
             weights = scores * allowed
-        context = weights @ value
+        context = self.drop("attention", layer, weights) @ value
         self._note(query=query, key=key, value=value, attention_scores=scores, attention_weights=weights, context=context)
         context = context.transpose(1, 2).flatten(2)
         if not self["attention.output_projection"]:

@@ -199,6 +199,16 @@ class Draw:
         if f"{own}softmax" not in config:
             self.set(f"{own}rate", 0.0, 0.5, 0.8, chance=0.4)
 
+    def dropout(self) -> None:
+        """At all places or, in PyTorch's layers, at those of its preset."""
+        own, rates = "training.dropout.", (0.1, 0.3, 0.5)
+        self.config["model.d_ff"] = self.config.get("model.d_ff", 8)
+        if self.uses_layers or self.chance(0.3):
+            self.config |= {f"{own}preset": "pytorch", f"{own}rate": self.one_of(*rates)}
+        else:
+            self.config |= {f"{own}{place}": self.one_of(*rates) for place in ("attention", "hidden", "residual")}
+        self.config[f"{own}embedding"] = self.one_of(*rates)
+
     def training(self) -> None:
         config = self.config
         config["training.steps"] = STEPS

@@ -8,6 +8,8 @@ The losses of the steps must agree within 1e-5 of the loss, or of 0.1 where it i
 a small loss has no more digits. Some trainings amplify any rounding: a rectifier bends, a norm divides by almost nothing, Adam makes a
 whole step of a gradient that is all rounding. So PyTorch first trains a second time, with gradients off by the rounding of float32. If
 that alone changes a loss by 2e-6, the config is left out: at most a tenth of them.
+
+With dropout, PyTorch gets the masks from `chacha.py`: in place of those of its own layers, too, whose places are the preset's.
 """
 
 import numpy as np
@@ -27,11 +29,13 @@ ARRAYS, OF_FLOAT32 = 1e-6, 3
 NOISE = 1.2e-7
 CONFIGS = 168
 LEAST_CONFIGS = 160
+DROPOUT_CONFIGS = 66
 # Each value of a key must occur in so many configs of a hundred.
 LEAST = 4
 
 compared: list[dict] = []
 steep: list[int] = []
+steep_with_dropout: list[int] = []
 
 
 @pytest.mark.parametrize("number", range(CONFIGS))
@@ -59,6 +63,24 @@ def test_losses_and_arrays_are_pytorchs(headlight, tmp_path, number):
         size = max(1.0, np.abs(values).max())
         bound = max(ARRAYS * size, OF_FLOAT32 * np.abs(rounded[name] - values).max())
         assert np.abs(dump[name] - values).max() <= bound, (name, config)
+
+
+@pytest.mark.parametrize("number", range(DROPOUT_CONFIGS))
+def test_losses_with_dropout_are_pytorchs(headlight, tmp_path, number):
+    draw = Draw(np.random.default_rng([2, number]), uses_layers=number % 3 == 0)
+    config = draw.all()
+    draw.dropout()
+    own = Headlight(headlight, config, tmp_path)
+    pytorch = PyTorch(config, draw.uses_layers, *own.start())
+    exact = pytorch.losses()
+    if difference(pytorch.losses(NOISE), exact) > TOLERANCE / 5:
+        steep_with_dropout.append(number)
+        return
+    assert difference(own.losses(), exact) <= TOLERANCE, config
+
+
+def test_enough_had_dropout():
+    assert DROPOUT_CONFIGS - len(steep_with_dropout) >= 60
 
 
 def move(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -1,11 +1,16 @@
 """Trainings of one config, by Headlight and by PyTorch from Headlight's start."""
 
+import contextlib
+import functools
 import json
+import math
 import pathlib
+from unittest import mock
 
 import numpy as np
 import safetensors.numpy
 import torch
+from chacha import dropout_numbers, shuffled, words
 from every_model import Classifier, optimizer_and_schedule
 from torch import nn
 
@@ -69,11 +74,13 @@ class PyTorch:
         config = self.config
         generator = torch.Generator().manual_seed(0)
         model = Classifier(config, self.weights, self.uses_layers)
+        dropout = Dropout(config)
         optimizer, schedule = optimizer_and_schedule(config, model.parameters())
         losses = []
         for _ in range(config["training.steps"]):
             optimizer.zero_grad()
-            loss = self._loss(model(self.tokens))
+            with dropout.within(model, len(self.tokens)) if any(dropout.rates.values()) else contextlib.nullcontext():
+                loss = self._loss(model(self.tokens))
             loss.backward()
             for parameter in model.parameters():
                 # A weight that changes nothing has no gradient in PyTorch; weight decay still shrinks it.
@@ -86,6 +93,7 @@ class PyTorch:
                 nn.utils.clip_grad_norm_(model.parameters(), config["training.max_grad_norm"])
             optimizer.step()
             schedule.step()
+            dropout.step += 1
             losses.append(loss.item())
         assert not model.unused(), f"PyTorch's model does not use {sorted(model.unused())}"
         return np.array(losses)
@@ -106,6 +114,49 @@ class PyTorch:
         if self.config.get("training.loss_per_sample"):
             return (losses.sum(-1) / counted.sum(-1)).mean()
         return losses.sum() / counted.sum()
+
+
+class Dropout:
+    """What the steps of a config leave out: Headlight's masks, from another implementation."""
+
+    PRESETS = {None: [], "keras": ["residual"], "pytorch": ["attention", "hidden", "residual"]}
+    PLACES = ["attention", "hidden", "attended", "fed"]
+
+    def __init__(self, config: dict):
+        get = lambda key, default: config.get(f"training.dropout.{key}", default)
+        preset, rate = self.PRESETS[get("preset", None)], get("rate", 0.1)
+        self.rates = {name: get(name, rate if name in preset else 0.0) for name in ["embedding", "attention", "hidden", "residual"]}
+        self.seed, self.step, self.layer = config["seed"], 0, 0
+        # The place of each sample in the batch.
+        self.places = np.array([], dtype=int)
+
+    def apply(self, kind: str, layer: int, values: torch.Tensor) -> torch.Tensor:
+        """The values of a place in a layer that are kept."""
+        rate = self.rates.get(kind, self.rates["residual"])
+        place = 0 if kind == "embedding" else 4 * layer + 1 + self.PLACES.index(kind)
+        numbers = dropout_numbers(self.seed, self.step, place, len(values), values[0].numel())[self.places]
+        kept = torch.from_numpy(numbers >= round(65_536 * rate)).reshape(values.shape)
+        return values * kept / (1 - rate)
+
+    @contextlib.contextmanager
+    def within(self, model: Classifier, samples: int):
+        """Puts the masks where the model drops, and where PyTorch's own layers do, for a step of all samples."""
+        order = shuffled(samples, words(self.seed, "shuffle", self.step + 1 << 40))  # of the epoch
+        self.places = np.argsort(order)
+        model.drop = self.apply
+        for layer, module in enumerate(model.layers):
+            module.register_forward_pre_hook(lambda *_, layer=layer: setattr(self, "layer", layer))
+            for name, kind in {"dropout": "hidden", "dropout1": "attended", "dropout2": "fed"}.items():
+                getattr(module, name).forward = functools.partial(self.apply, kind, layer)
+        with mock.patch.object(nn.functional, "scaled_dot_product_attention", self.attend):
+            yield
+
+    def attend(self, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False) -> torch.Tensor:
+        """PyTorch's function of this name."""
+        assert not is_causal
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        weights = (scores if attn_mask is None else scores + attn_mask).softmax(-1)
+        return self.apply("attention", self.layer, weights) @ value
 
 
 def difference(losses: np.ndarray, exact: np.ndarray) -> float:
