@@ -264,7 +264,9 @@ impl<V: Vectors, A: Factor, B: Factor> Product<V, A, B> {
         }
     }
 
-    #[inline(always)]
+    // A page, whose code must be small, has each tile once.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     #[allow(clippy::float_cmp)] // A factor of exactly one changes nothing.
     fn multiply_tile<const R: usize, const C: usize, const L: usize>(
         self,
