@@ -137,7 +137,7 @@ fn places_samples_steps_and_seeds_are_independent() {
     }
 }
 
-/// As `scripts/evidence/chacha.py` computes them from the definition of ChaCha, in the first block and the second.
+/// As `scripts/evidence/chacha.py` computes them from the definition of `ChaCha`, in the first block and the second.
 #[test]
 fn the_numbers_are_those_of_the_definition() {
     let numbers: Vec<u16> = dropout_numbers(3, 5, 1, 2, 36).collect();

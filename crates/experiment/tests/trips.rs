@@ -71,7 +71,7 @@ proptest! {
         let all: Vec<&str> = changes.iter().map(String::as_str).collect();
         let config = parse(&all).unwrap();
         let text = toml::to_string(&config).unwrap();
-        let again = configs::parse("config.toml", text.clone(), std::iter::empty(), |_| Ok(()), |_| Ok(()));
+        let again = configs::parse("config.toml", &text, std::iter::empty(), |_| Ok(()), |_| Ok(()));
         prop_assert_eq!(again.as_ref(), Ok(&config), "{}", text);
         prop_assert_eq!(toml::to_string(&again.unwrap()).unwrap(), text);
         let json = serde_json::to_string(&config).unwrap();
@@ -96,7 +96,7 @@ proptest! {
         let valid = config.validate();
         prop_assume!(valid.is_ok(), "{:?}", valid);
         let text = toml::to_string(&config).unwrap();
-        let again = configs::parse("config.toml", text.clone(), std::iter::empty(), |_| Ok(()), |_| Ok(()));
+        let again = configs::parse("config.toml", &text, std::iter::empty(), |_| Ok(()), |_| Ok(()));
         prop_assert_eq!(again, Ok(config), "{}", text);
     }
 }
@@ -122,7 +122,7 @@ fn test_sets_are_read_back() {
     let config = parse(&[tests]).unwrap();
     assert_eq!(config.tests.len(), 2);
     let text = toml::to_string(&config).unwrap();
-    let read = configs::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(()));
+    let read = configs::parse("c.toml", &text, std::iter::empty(), |_| Ok(()), |_| Ok(()));
     assert_eq!(read, Ok(config.clone()));
     let json = serde_json::to_value(&config).unwrap();
     assert_eq!(

@@ -262,8 +262,8 @@ fn a_blind_cls_is_named() {
         }
     }
     // The rule counts a token that no query sees.
-    let padding = ["--set", "model.attention.padding_token=3"];
-    let told = run_in(&folder, &[&train[..], &["c"], &SHORT, &padding].concat()).done();
+    let padding = format!("train {QUICK} --run c --set model.attention.padding_token=3");
+    let told = typed(&folder, &padding).done();
     let key = "model.attention.padding_token";
     assert!(told.stderr.contains(key), "{}", told.stderr);
     // With a label per position, one that sees no other is one of many; the last one, which sees them, is shown.

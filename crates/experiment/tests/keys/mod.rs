@@ -38,8 +38,8 @@ fn is_current(path: &str, text: &str) {
     );
 }
 
-fn config(text: String) -> ExperimentConfig {
-    toml::parse("c.toml", &text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap()
+fn config(text: &str) -> ExperimentConfig {
+    toml::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap()
 }
 
 fn notebook() -> String {
@@ -97,7 +97,7 @@ fn defaults_are_those_of_a_config() {
             .iter()
             .any(|of| path.starts_with(of))
         {
-            assert_eq!(set(&without, &path, default), config(without), "{path}");
+            assert_eq!(set(&without, &path, default), config(&without), "{path}");
         }
     }
 }
@@ -114,7 +114,7 @@ fn built_in_configs_are_explained() {
             let explained = explained(&text);
             // A file gives the keys that its config leaves out.
             if !text.contains("file = ") {
-                assert_eq!(config(explained.clone()), config(text.clone()));
+                assert_eq!(config(&explained), config(&text));
             }
             let lines: Vec<&str> = explained.lines().collect();
             for pair in lines.windows(2) {

@@ -66,7 +66,7 @@ class DataWords(TypedDict, total=False):
     min_count: Whole
     """How often a word must occur in the training texts to be in the vocabulary."""
     max_words: Whole
-    """The most words of the vocabulary; the most frequent ones are in it."""
+    """The most words that the vocabulary may have: the most frequent ones."""
     vocabulary: Sequence[str] | NDArray[Any]
     """The words, in the order of their tokens; empty until the training texts give them."""
 
@@ -83,11 +83,11 @@ class Data(TypedDict, total=False):
     generator: str
     """The generator that draws tokens; if unset, the rule's own, or else `numpy`, or `chacha` for fresh samples."""
     samples: str | Whole
-    """Number of training samples, or `"fresh"`: each step draws its own. Generated samples need it; with `generator = "all"`, all that are not held out if unset."""
+    """Number of training samples. Generated samples need it, except with `generator = "all"`: if unset, all that are not held out."""
     positive_rate: Number
     """Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides."""
     balanced: bool
-    """Whether each class that is possible has as many samples as the others, to the nearest sample; with `generator = "chacha"`."""
+    """Whether all possible classes have equally many samples, to the nearest sample; with `generator = "chacha"`."""
     text: str
     """The column of texts in the file; if unset, `text`."""
     label: str
@@ -111,7 +111,7 @@ class Data(TypedDict, total=False):
     fold: str
     """Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file."""
     label_noise: Number
-    """Probability that a training sample's label is replaced by another class, each as likely; held-out labels stay true."""
+    """Probability that a training sample's label is replaced by another class, each equally likely; held-out labels stay true."""
     rule: DataRule
     """The rule that labels samples; generated samples need it."""
     words: DataWords
@@ -134,7 +134,7 @@ class Tests(TypedDict, total=False):
     file: Path
     """A dataset file to read the samples from, with labels unless a rule gives them."""
     label_noise: Number
-    """Probability that a label is replaced by another class, each as likely."""
+    """Probability that a label is replaced by another class, each equally likely."""
 
 
 class ModelAttention(TypedDict, total=False):
@@ -170,7 +170,7 @@ class ModelInitStd(TypedDict, total=False):
     """With `scheme = "normal"`, the standard deviation of each matrix: a number, or one divided by the root of a size, such as `"1/sqrt(d_model)"`."""
 
     all: Number | str
-    """Of each matrix that has none of its own."""
+    """The standard deviation of each matrix that has none of its own, as a number or such as `"1/sqrt(d_model)"`."""
     token_embedding: Number | str
     """Of the token embedding."""
     position_embedding: Number | str
