@@ -199,7 +199,7 @@ fn contradictory_sweeps_are_refused() {
     let keys = [
         "data.seed",
         "model.d_model",
-        "training.epochs",
+        "training.learning_rate",
         "training.batch_size",
         "data.samples",
     ];

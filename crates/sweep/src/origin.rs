@@ -172,9 +172,10 @@ pub(crate) fn changed<'a>(
     all: impl Iterator<Item = changes::Change<'a>>,
     files: &Files,
 ) -> Result<String, Failure> {
-    let mut found = toml::Table::new();
+    let mut found = None;
     let keep = |table: &mut toml::Table| {
-        found = table.clone();
+        // The first is the one with all changes.
+        found.get_or_insert_with(|| table.clone());
         Ok(())
     };
     // The caller has checked the config.

@@ -72,7 +72,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let mut overrides = arguments.config.changes();
     let is_given = |change: &&String| {
-        let key = change.split('=').next().unwrap_or_default().trim();
+        let Some((key, _)) = change.split_once('=') else {
+            return false;
+        };
+        let key = key.trim();
         key == "seed" && arguments.seeds.is_some()
             || arguments.grid.iter().any(|own| own.gives(key))
     };
