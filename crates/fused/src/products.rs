@@ -210,6 +210,9 @@ struct Product<V, A, B> {
     right: B,
 }
 
+/// The columns in a tile of one row: fewer in a page, whose code must be small.
+const WIDE: usize = if cfg!(target_arch = "wasm32") { 4 } else { 8 };
+
 /// In tiles of rows and columns. Where the last ones would be smaller, they overlap others: what is computed twice costs less
 /// than smaller tiles. Sums that start from the output cannot be computed twice.
 #[inline(always)]
@@ -239,7 +242,7 @@ pub(crate) fn multiply_all<V: Vectors, A: Factor, B: Factor, const L: usize>(
         row = own + 2;
     }
     if row < rows {
-        product.multiply_rows::<1, 8, L>(row, &mut into);
+        product.multiply_rows::<1, WIDE, L>(row, &mut into);
     }
 }
 

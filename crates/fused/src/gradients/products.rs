@@ -71,7 +71,8 @@ impl Rows<'_> {
     fn add_all<V: Vectors>(&self, vectors: V, columns: Range<usize>, sums: &mut [f32]) {
         let mut column = columns.start;
         while column < columns.end {
-            if column + 2 * V::LANES <= columns.end {
+            // A page, whose code must be small, has no tiles of two vectors.
+            if cfg!(not(target_arch = "wasm32")) && column + 2 * V::LANES <= columns.end {
                 self.add_columns::<V, 2>(vectors, column, sums);
                 column += 2 * V::LANES;
             } else if V::LANES == LANES || column + V::LANES <= columns.end {
