@@ -1,7 +1,7 @@
 //! Dropout (Srivastava et al. 2014): what a step of training leaves out of a model's values at random.
 //!
-//! A value is left out where a random 16-bit number is below 65,536 times the rate, rounded to a whole number. Kept values are
-//! divided by 1 - rate, as in Keras and PyTorch, so that evaluations need no factor. The number is one of ChaCha8: it depends on the
+//! A value is left out where a random 16-bit number is below 65,536 times the rate, rounded to a whole number of at most 65,535. Kept
+//! values are divided by the share that is kept, as in Keras and PyTorch, so that evaluations need no factor. The number is one of ChaCha8: it depends on the
 //! seed, the step, the sample's place in the batch, the [place](DropoutPlace), and the index of the value among those of its sample.
 
 /// The share of values that each step leaves out. Part of training: the model has no dropout.
@@ -60,8 +60,9 @@ impl DropoutRates {
     /// The number that the random numbers of values to leave out are below, and the factor of kept values; `None` where all are kept.
     pub fn threshold_and_factor(&self, place: DropoutPlace) -> Option<(u32, f32)> {
         let rate = self.of(place);
-        // Some are kept, however high the rate is.
+        // Some are kept, however high the rate is. By the share that is kept, the mean of a value stays as it is.
         let threshold = (rate * 65_536.0).round().min(65_535.0);
-        (rate > 0.0).then(|| (threshold as u32, (1.0 / (1.0 - rate)) as f32))
+        let factor = 65_536.0 / (65_536.0 - threshold);
+        (threshold > 0.0).then_some((threshold as u32, factor as f32))
     }
 }

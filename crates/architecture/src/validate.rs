@@ -40,7 +40,7 @@ impl ModelConfig {
             format!("scale / temperature is {factor}; float32 holds up to 3.4e38")
         })?;
         require(factor.is_normal() || exact == 0.0, key, || {
-            format!("scale / temperature is {exact:e}; float32 holds down to 1.2e-38")
+            format!("scale / temperature is {exact:e}, but the smallest float32 is 1.2e-38")
         })?;
         let heads = self.n_heads * self.d_head();
         let is_direct = attention.projections == ProjectionKind::None;
@@ -65,12 +65,12 @@ impl ModelConfig {
         require(
             attention.bias || !is_direct,
             "bias",
-            || "projections = \"none\" has no biases of queries, keys and values; remove this key",
+            || "with projections = \"none\", queries, keys and values have no biases; remove this key",
         )?;
         require(
             attention.output_bias || attention.output_projection,
             "output_bias",
-            || "output_projection = false has no bias either; remove this key",
+            || "without an output projection there is no output bias; remove this key",
         )?;
         require(
             attention.softmax || attention.rate >= 1.0,

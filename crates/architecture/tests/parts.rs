@@ -2,7 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::too_many_lines)]
 
 use headlight_architecture::{
-    Initial, Inputs, ModelConfig, Parameter, Pooling, Positions, mathematics,
+    DropoutPlace, DropoutRates, Initial, Inputs, ModelConfig, Parameter, Pooling, Positions,
+    mathematics,
 };
 use headlight_data::Stream;
 use serde_json::{Value, from_str, from_value, json, to_value};
@@ -294,5 +295,21 @@ fn combinations_that_mean_nothing_are_refused_by_key() {
     for std in [json!("1/sqrt(width)"), json!("one"), json!(-1), json!(true)] {
         let keys = json!({ "d_model": 8, "init": { "std": { "all": std } } });
         assert!(from_value::<ModelConfig>(keys).is_err());
+    }
+}
+
+/// What is left out at times is larger when it is kept, so that its mean stays as it is, at any rate.
+#[test]
+fn dropout_keeps_the_mean() {
+    for rate in [1e-6, 0.1, 0.5, 0.999, 0.999_99, 1.0 - 1e-7] {
+        let rates = DropoutRates {
+            hidden: rate,
+            ..DropoutRates::default()
+        };
+        let dropped = rates.threshold_and_factor(DropoutPlace::Hidden(0));
+        let mean = dropped.map_or(1.0, |(threshold, factor)| {
+            (1.0 - f64::from(threshold) / 65_536.0) * f64::from(factor)
+        });
+        assert!((mean - 1.0).abs() < 1e-6, "{rate}: {mean}");
     }
 }

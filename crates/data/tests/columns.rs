@@ -117,11 +117,11 @@ const REFUSED: &str = "
 text,plan,size         |       |       | label | its columns are `text`, `plan`, `size`
 plan,size              |       |       | label text | its columns are `plan`, `size`
 id,said                |       |       | label text | `id`, `said`
-text,class,mood        |       |       | label | have a usual name: `class`, `mood`
-sentence,review,label  |       |       | text  | have a usual name: `sentence`, `review`
+text,class,mood        |       |       | label | usual for texts or labels: `class`, `mood`
+sentence,review,label  |       |       | text  | usual for texts or labels: `sentence`, `review`
 id,said,label          |       |       | text  | `id`, `said`, `label`
-said,a                 |       |       | label | `a` is also a label below
-a,said                 |       |       | label | `a` is also a label below
+said,a                 |       |       | label | `a` also occurs as a label below
+a,said                 |       |       | label | `a` also occurs as a label below
 text,label             | nix   |       | text  | no column `nix`; its columns are `text`, `label`
 text,label             |       | nix   | label | no column `nix`
 text,label             |       | text  | label | a different label in each row

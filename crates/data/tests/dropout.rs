@@ -72,8 +72,8 @@ fn shares(seed: u64, step: u32, sample: u32, place: u32) -> impl Iterator<Item =
 
 const COUNT: usize = 1 << 16;
 
-/// 64 places have 4 million numbers. The bounds are 4.5 standard deviations: a chance of 1 in 100,000 for each of 3 rates, had the seed not
-/// been chosen once. A rate that is off by 0.002 would be 8 of them away at least, and be found with a probability of 99.9%.
+/// 64 places have 4 million numbers. The bounds are 4.5 standard deviations: a chance of 1 in 100,000 for each of 3 rates. The seed
+/// is fixed, so the test cannot fail by chance. A rate that is off by 0.002 would be 8 of them away at least, and be found with a probability of 99.9%.
 #[test]
 fn the_rate_is_the_share_of_values_that_are_left_out() {
     for rate in [0.1, 0.5, 0.9] {

@@ -33,7 +33,7 @@ pub trait Engine: Predictor {
     /// The norm of the last step's gradient before it was scaled down; `None` if the config does not ask for it.
     fn gradient_norm(&self) -> Option<f64>;
 
-    /// The gradient of a batch's loss for each parameter, in the model's order.
+    /// The gradient of a batch's loss for each parameter, in the model's order; with the dropout of the next step.
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter>;
 
     /// All parameters, in the model's order.

@@ -81,8 +81,9 @@ impl Experiment {
         match config.training.keep_best {
             Some(measure) if measure.is_held_out() && self.splits.held_out.is_empty() => {
                 Err(Error::Input(format!(
-                    "no samples are held out, and `training.keep_best = \"{}\"` measures them; set data.held_out to 1 or more \
-                     (without it, a fifth of a file of texts is held out, so give 5 texts or more), or measure training samples",
+                    "`training.keep_best = \"{}\"` measures held-out samples, and there are none; set data.held_out to 1 or more \
+                     (by default a fifth of a file of texts, so at least 5 texts), or choose a criterion of training samples, \
+                     such as \"loss\"",
                     measure.name()
                 )))
             }

@@ -19,7 +19,11 @@ pub fn architecture(config: &ExperimentConfig) -> Result<Architecture, Error> {
 /// # Errors
 /// When the model is invalid.
 pub fn threads_that_pay(config: &ExperimentConfig, threads: usize) -> Result<usize, Error> {
-    Ok(architecture(config)?.threads_that_pay(config.training.batch_size, threads))
+    let (training, batch) = (
+        config.training.fused(config.seed),
+        config.training.batch_size,
+    );
+    Ok(architecture(config)?.threads_that_pay(&training, batch, threads))
 }
 
 /// Whether threads can share a step of such a model, if its batch is large enough. Those of the notebook's kind of model are too short.
@@ -29,5 +33,6 @@ pub fn threads_that_pay(config: &ExperimentConfig, threads: usize) -> Result<usi
 pub fn shares_steps(config: &ExperimentConfig) -> Result<bool, Error> {
     /// Samples that are enough for any other model.
     const MANY: usize = 1 << 20;
-    Ok(architecture(config)?.threads_that_pay(MANY, 2) > 1)
+    let training = config.training.fused(config.seed);
+    Ok(architecture(config)?.threads_that_pay(&training, MANY, 2) > 1)
 }

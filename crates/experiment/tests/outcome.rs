@@ -239,7 +239,10 @@ fn a_few_samples_show_nothing() {
     assert_eq!(remarks(&of(9, 0.98)), remarks(&of(10, 0.98)) + 1);
     let lucky = of(9, 1.0);
     let said = lucky.sentences(|class| class.to_string(), None, "words");
-    assert!(said.starts_with("Too few samples to judge it"), "{said}");
+    assert!(
+        said.starts_with("Too few samples to judge the model"),
+        "{said}"
+    );
     assert!(
         said.contains("hold out 10 or more (data.held_out)"),
         "{said}"
@@ -310,7 +313,7 @@ fn a_training_that_patience_ended_says_so_and_what_to_do() {
         ),
         "{early}"
     );
-    assert!(early.contains("of step 0 of 2, untrained"), "{early}");
+    assert!(early.contains("of step 0 of 2: untrained"), "{early}");
     for (epochs, kept) in [(9, 1), (1, 0)] {
         assert!(!said(epochs, kept).contains("patience"), "{epochs}, {kept}");
     }

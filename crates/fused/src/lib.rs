@@ -2,7 +2,7 @@
 //!
 //! A [`Model`] is the classifier of `headlight-model`: token and position embeddings; layers of attention with an
 //! output projection, residual and layer norm, and of a feed-forward part with the same; and the logits. [`Model::step`]
-//! computes forward pass, gradient and Adam for a batch. [`Tracer::forward`] computes some samples with everything on the
+//! computes forward pass and gradient of a batch, and changes the parameters. [`Tracer::forward`] computes some samples with everything on the
 //! way, and lets [`Intervention`]s change it. [`ModelConfig`](headlight_architecture::ModelConfig) and its `layout` say what
 //! a model is, and in which order its parameters are.
 //!
@@ -49,6 +49,7 @@ mod arrays;
 mod attribution;
 mod chacha;
 mod chunk;
+mod dropout;
 mod engine;
 
 mod functions;

@@ -1,18 +1,16 @@
 //! A model, its training and its predictions.
 
-use headlight_architecture::DropoutRates;
-
 use crate::adam::{Moments, update};
 use crate::architecture::Architecture;
+use crate::dropout::StepDropout;
 use crate::engine::GeneralEngine;
 use crate::gradients::GradientPart;
 use crate::instructions::Instructions;
-use crate::layers::dropout::StepDropout;
 use crate::notebook::NotebookEngine;
 use crate::parameters::ParameterLayout;
 use crate::samples::{BatchPredictions, IGNORED, Samples};
 use crate::team::{Alone, Team};
-use crate::training::{CrossEntropy, TrainingSettings};
+use crate::training::TrainingSettings;
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,10 +88,7 @@ impl Model {
             "{architecture:?} has {count} parameters, not {}",
             parameters.len()
         );
-        let has_notebooks_loss = training.cross_entropy == CrossEntropy::default();
-        let has_dropout = training.dropout.rates != DropoutRates::default();
-        let notebook =
-            NotebookEngine::new(&architecture).filter(|_| has_notebooks_loss && !has_dropout);
+        let notebook = NotebookEngine::new(&architecture).filter(|_| training.suits_notebook());
         let engine = match notebook {
             Some(notebook) => Engine::Notebook(notebook),
             None => Engine::General(GeneralEngine::new(&architecture, training.cross_entropy)),

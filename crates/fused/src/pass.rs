@@ -1,6 +1,6 @@
 //! One pass: some samples, one per lane, through the layers to their losses, and the gradient of these back.
 //!
-//! A training step reads from here. [`Model::step`](crate::Model::step) asks `engine.rs` for the gradient of a batch, which
+//! To follow a training step, start here. [`Model::step`](crate::Model::step) asks `engine.rs` for the gradient of a batch, which
 //! divides it into chunks of eight or sixteen samples and lets [`Pass::train`] compute each. `gradients` sums what the
 //! passes hand to it, in the order of the samples; `adam.rs` then changes the parameters.
 //!
@@ -14,10 +14,10 @@ use headlight_architecture::{ProjectionKind, Reads};
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::chunk::Chunk;
+use crate::dropout::StepDropout;
 use crate::gradients::{GradientPart, Gradients, MAX_PASSES_TOGETHER, Terms};
 use crate::hook::{Hook, HookPoint};
 use crate::kernel::Kernel;
-use crate::layers::dropout::StepDropout;
 use crate::parameters::ParameterLayout;
 use crate::samples::{BatchPredictions, IGNORED};
 use crate::training::CrossEntropy;

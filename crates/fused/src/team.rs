@@ -3,6 +3,7 @@
 use crate::architecture::Architecture;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, LANES_16};
+use crate::training::TrainingSettings;
 use headlight_architecture::Reads;
 
 /// Some threads. What is computed does not depend on their number.
@@ -16,8 +17,13 @@ pub trait Team: Sync {
 
 impl Architecture {
     /// How many of some threads make a step on a batch faster. To start and to end what they share takes some microseconds.
-    pub fn threads_that_pay(&self, batch: usize, threads: usize) -> usize {
-        if self.is_notebook() {
+    pub fn threads_that_pay(
+        &self,
+        training: &TrainingSettings,
+        batch: usize,
+        threads: usize,
+    ) -> usize {
+        if self.is_notebook() && training.suits_notebook() {
             return 1;
         }
         let (d, heads) = (self.model.d_model, self.heads_width());

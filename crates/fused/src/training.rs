@@ -18,6 +18,14 @@ pub struct TrainingSettings {
     pub dropout: Dropout,
 }
 
+impl TrainingSettings {
+    /// Whether the notebook's engine can take such steps: with the default loss, and without dropout.
+    pub(crate) fn suits_notebook(&self) -> bool {
+        self.cross_entropy == CrossEntropy::default()
+            && self.dropout.rates == DropoutRates::default()
+    }
+}
+
 /// What each step leaves out of the model's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Dropout {
@@ -71,7 +79,7 @@ impl Default for Adam {
 /// each parameter is multiplied by `1 - learning_rate * weight_decay`, and epsilon is added after the correction of bias.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamW {
-    /// The settings that it shares with Adam. Tokens are squared by their sum, whatever `per_occurrence` says.
+    /// The settings that it shares with Adam. The gradients of a token are summed, then squared, whatever `per_occurrence` says.
     pub adam: Adam,
     /// The decay, in shares of the learning rate.
     pub weight_decay: f64,

@@ -111,7 +111,7 @@ pub(crate) struct AttentionGradients<const L: usize> {
 pub(crate) struct LayerGradients<const L: usize> {
     /// Of its output; after its backward pass, of its input. `[position, d_model]`
     pub(crate) stream: Aligned<L>,
-    /// Of attention's residual. `[position, d_model]`
+    /// Of attention's residual; before that, memory for masked gradients. `[position, d_model]`
     pub(crate) residual: Aligned<L>,
     /// Of what the feed-forward part reads after its norm; empty without a norm there. `[position, d_model]`
     pub(crate) source: Aligned<L>,

@@ -84,7 +84,7 @@ impl RunModel {
     pub(crate) fn has_own_samples(&self) -> bool {
         let changed = have_changed(&self.run, &self.config);
         if changed {
-            let told = "the run's data file has changed since its training, so what is known from it is left out";
+            let told = "the run's data file has changed since training, so Headlight does not use it, and leaves out what it would say";
             note_once(told, told);
         }
         !changed

@@ -31,7 +31,7 @@ pub(crate) fn train(
     }
     let left = results.left().len();
     let threads = threads.min(left.max(1));
-    // Of all runs. Without a terminal, failed runs alone are told.
+    // A bar of all runs; without a terminal, only failed runs are reported.
     let bar = progress_bar(left, 0, "runs");
     let started = Instant::now();
     let worked = results.train(plan, threads, signals, |row| {

@@ -248,6 +248,6 @@ fn means_name_their_samples() {
     let all = screen("data.held_out=100", "all");
     assert!(all.contains("mean of 100 held-out samples ("), "{all}");
     let some = screen("data.held_out=1000", "some");
-    let part = "mean of 400 of 1000 held-out samples, at most the first 200 of each class (";
+    let part = "mean of 400 of 1000 held-out samples: up to 200 of each class (";
     assert!(some.contains(part), "{some}");
 }

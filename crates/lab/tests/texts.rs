@@ -162,7 +162,7 @@ fn tables_that_cannot_be_trained_on_are_refused_in_a_sentence() {
             "a,b,label\none two three,four five six,x\none two four,six five six,x\nfive six seven,one one one,y\n",
             "name the column of texts `text`",
         ),
-        (&format!("label\n{all}"), "beside the labels"),
+        (&format!("label\n{all}"), "besides the labels"),
         (
             "colour,label\nred,a\nblue,b\nred,a\nblue,b\n",
             "no column holds texts",

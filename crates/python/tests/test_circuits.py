@@ -8,6 +8,7 @@ import headlight as hl
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("ignore:samples hold token")
 TOKENS = np.array([[3, 9, 14, 2, 7, 5], [14, 2, 1, 1, 9, 3], [8, 8, 2, 14, 14, 1]])
 
 # Models of every kind of part: changes of the section [model].

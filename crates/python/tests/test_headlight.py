@@ -118,6 +118,7 @@ def test_cls_may_be_left_out(run):
             model(tokens)
 
 
+@pytest.mark.filterwarnings("ignore:samples hold token")
 def test_shorter_samples_get_padding():
     for place in ("first", "last"):
         padded = hl.fit("quick", data={"cls": place}, model={"attention": {"padding_token": 9}}, training={"epochs": 1})

@@ -411,7 +411,7 @@ fn paragraphs_break_between_words_only() {
             "five",
             "猫猫猫 猫猫",
             "unbreakable",
-            "After = or"
+            "The number"
         ]
     );
 }

@@ -1,7 +1,7 @@
 //! The table of fields in the row of a run that did not fail, in their order.
 //!
-//! Code that writes, reads, sorts or shows rows iterates over [`fields`]. Rows have those of the measures that their config asks
-//! for, and all others.
+//! Code that writes, reads, sorts or shows rows iterates over [`fields`]. Rows have those that are of their config
+//! ([`Field::is_in_rows_of`]).
 
 use std::sync::LazyLock;
 
@@ -36,9 +36,9 @@ pub(crate) enum Quantity {
     HeldOut(Metric),
     /// The share of samples whose every label is predicted; only of samples with a label per position.
     WholeSamples { held_out: bool },
-    /// Attention of `[CLS]` to each position, of positives or of negatives.
+    /// Attention of the readout position to each position, of positives or of negatives.
     Attention { positive: bool },
-    /// Attention of `[CLS]` on the positions that decide each sample's label, or what it would be if it were uniform; rows of
+    /// Attention of the readout position on the positions that decide each sample's label, or what it would be if it were uniform; rows of
     /// configs without a rule do not have it.
     Deciding(Metric),
     /// The step after which the task was learned.

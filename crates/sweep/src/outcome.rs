@@ -15,12 +15,12 @@ pub struct RunOutcome {
     pub held_out: Option<EvalMetrics>,
     /// On the test sets.
     pub tests: Vec<TestMetrics>,
-    /// Attention of `[CLS]` in the last layer to each position, mean over heads and over positive
-    /// training samples; `None` without positive samples. `[position]`
+    /// Attention of the readout position in the last layer to each position, mean over heads and over positive training samples;
+    /// if each step draws its own, held-out ones. `None` without positive samples. `[position]`
     pub attention_positive: Option<Vec<f64>>,
-    /// The same for negative training samples.
+    /// The same for negative samples.
     pub attention_negative: Option<Vec<f64>>,
-    /// The metrics of the same samples, which hold the attention of `[CLS]` on the positions that decide each sample's label, and what
+    /// The metrics of the same samples, which hold the attention of the readout position on the positions that decide each sample's label, and what
     /// it would be if it were uniform; `None` if no rule says which positions decide.
     pub deciding: Option<EvalMetrics>,
     /// The first step after which F1 on the samples that judge a model was `report.learned` or more.

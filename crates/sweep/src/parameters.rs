@@ -2,7 +2,7 @@
 //!
 //! A run has a safetensors file `SEED.safetensors`, or `SEED-POINT.safetensors` if the sweep has a grid, in `FILE.weights`. Its
 //! tensors are those of a weights file, with `first/` or `last/` before their names. It is written before the run's row, so each row
-//! that was added with `--save-weights` has its parameters. All shards of a sweep share the folder.
+//! of a model that did not diverge and was added with `--save-weights` has its parameters. All shards of a sweep share the folder.
 //!
 //! With `training.save_weights`, those of each evaluated step are beside it, in a folder `SEED` or `SEED-POINT`, as those of a run
 //! are in its `weights`.

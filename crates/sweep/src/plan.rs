@@ -95,7 +95,7 @@ impl Plan {
                 Arc::clone(&point.splits)
             } else {
                 let splits = dataset_with(&config, &files)?;
-                // Of the points of a grid, one speaks for all.
+                // One note is enough; other points may lose other words.
                 if points.is_empty() {
                     note_losses(&config, &splits);
                 }

@@ -48,7 +48,7 @@ impl StoredRow {
                 .as_f64()
                 .is_some_and(|value| !(0.0..=1.0).contains(&value));
             let wrong = match field.takes(value) {
-                false => "has another form than a sweep writes",
+                false => "does not have the form that a sweep writes",
                 true if field.is_share() && is_outside => "is not between 0 and 1",
                 true => continue,
             };
@@ -107,7 +107,7 @@ fn no_row(error: serde_json::Error) -> String {
     let told = error.to_string();
     // The place in the text of the row says less than the line of the file, which stands before.
     let reason = told.split(" at line ").next().unwrap_or_default();
-    format!("it is no row of a sweep ({reason})")
+    format!("it is not a row of a sweep ({reason})")
 }
 
 /// The grid's keys in a row, and their values.

@@ -17,7 +17,7 @@ const AHEAD: usize = 10_000;
 /// of the runs.
 ///
 /// # Errors
-/// When `in_order` or a run fails, or the system starts no thread. `in_order` has received all results before that one.
+/// When `in_order` or a run fails, or the system cannot start a thread. `in_order` has received all results before that one.
 pub fn work<T: Send>(
     train: impl Fn(usize) -> Result<Option<T>, Failure> + Sync,
     runs: Range<usize>,
@@ -51,26 +51,36 @@ pub fn work<T: Send>(
             let sender = sender.clone();
             let thread = thread::Builder::new().spawn_scoped(scope, || worker(sender));
             if let (Err(error), 0) = (thread, started) {
-                let message = format!("the system starts no thread: {error}");
+                let message = format!("the system cannot start a thread: {error}");
                 return Err(Failure::System(message));
             }
         }
         drop(sender);
-        let mut waiting: BTreeMap<usize, T> = BTreeMap::new();
-        let take = |(index, result): (usize, Result<Option<T>, Failure>)| {
-            let Some(result) = result? else {
+        let mut waiting: BTreeMap<usize, Result<T, Failure>> = BTreeMap::new();
+        let mut take = |(index, result): (usize, Result<Option<T>, Failure>)| {
+            let Some(result) = result.transpose() else {
                 return Ok(());
             };
-            finished(&result);
+            match &result {
+                Ok(result) => finished(result),
+                // Runs that were begun before it end, and their results are passed on.
+                Err(_) => stop.store(true, Ordering::Relaxed),
+            }
             waiting.insert(index, result);
             while let Some(result) = waiting.remove(&reported.load(Ordering::Relaxed)) {
-                in_order(result)?;
+                in_order(result?)?;
                 reported.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
         };
-        let result = receiver.into_iter().try_for_each(take);
+        let result = receiver.into_iter().try_for_each(&mut take);
         stop.store(true, Ordering::Relaxed);
-        result
+        // A failure after a run that a signal interrupted.
+        result.and_then(|()| {
+            waiting
+                .into_values()
+                .find_map(Result::err)
+                .map_or(Ok(()), Err)
+        })
     })
 }

@@ -210,7 +210,7 @@ fn measures_of_another_form_are_refused() {
         let path = results("measures form", |row| row["gap"] = value.clone());
         let message = summary(&path, &[], &[]).unwrap_err();
         assert!(
-            message.contains("line 1: its `gap` has another form"),
+            message.contains("line 1: its `gap` does not have the form"),
             "{message}"
         );
     }
@@ -220,7 +220,7 @@ fn measures_of_another_form_are_refused() {
         });
         let message = summary(&path, &[], &[]).unwrap_err();
         assert!(
-            message.contains("line 1: its `deciding_attention` has another form"),
+            message.contains("line 1: its `deciding_attention` does not have the form"),
             "{message}"
         );
     }

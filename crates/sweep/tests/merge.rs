@@ -225,11 +225,11 @@ fn what_is_not_a_row_is_refused() {
     let folder = folder("merge no row");
     let out = folder.join("out.jsonl");
     for (line, part) in [
-        ("hello", "no row of a sweep"),
+        ("hello", "not a row of a sweep"),
         ("\u{feff}{}", "byte order mark"),
-        ("[1]", "no row of a sweep"),
+        ("[1]", "not a row of a sweep"),
         ("[1]", "a JSON object"),
-        ("{} {}", "no row of a sweep"),
+        ("{} {}", "not a row of a sweep"),
         (r#"{"config_sha256":"a"}"#, "`seed`"),
         (r#"{"seed":-1,"config_sha256":"a"}"#, "`-1`"),
         (r#"{"seed":1}"#, "`config_sha256`"),

@@ -301,7 +301,7 @@ fn a_run_learned_if_its_final_model_did() {
         ..ReportChoices::default()
     };
     let other = Summary::of(&path, &choices).unwrap().document("");
-    has(&other.paragraphs.join("\n"), &["for an F1 of 0.99 alone"]);
+    has(&other.paragraphs.join("\n"), &["only for an F1 of 0.99"]);
     let text = other.markdown(200);
     for said in ["median step", "learned at step", "lost it;", "learned late"] {
         assert!(!text.contains(said), "{text}");

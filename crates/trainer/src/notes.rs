@@ -1,4 +1,4 @@
-//! What the library tells beside its results, such as a file that it repairs. The program that uses it shows it.
+//! What the library reports besides its results, such as a choice that it made. The program that uses it shows it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};

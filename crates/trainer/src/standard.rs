@@ -54,7 +54,8 @@ pub fn shell_word(text: &OsStr) -> String {
 pub(crate) fn temporary() -> io::Result<File> {
     tempfile::tempfile().map_err(|error| {
         let (folder, kind) = (quoted(&temp_dir()), error.kind());
-        let reason = format!("the temporary folder (TMPDIR) {folder} takes no file: {kind}");
+        let reason =
+            format!("no file can be created in the temporary folder (TMPDIR) {folder}: {kind}");
         io::Error::new(io::ErrorKind::Unsupported, reason)
     })
 }

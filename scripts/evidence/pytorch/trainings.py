@@ -135,8 +135,9 @@ class Dropout:
         rate = self.rates.get(kind, self.rates["residual"])
         place = 0 if kind == "embedding" else 4 * layer + 1 + self.PLACES.index(kind)
         numbers = dropout_numbers(self.seed, self.step, place, len(values), values[0].numel())[self.places]
-        kept = torch.from_numpy(numbers >= round(65_536 * rate)).reshape(values.shape)
-        return values * kept / (1 - rate)
+        threshold = min(round(65_536 * rate), 65_535)
+        kept = torch.from_numpy(numbers >= threshold).reshape(values.shape)
+        return values * kept / (1 - threshold / 65_536)
 
     @contextlib.contextmanager
     def within(self, model: Classifier, samples: int):

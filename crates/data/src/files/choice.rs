@@ -264,7 +264,7 @@ impl SampleTable {
             }
             if chosen.columns.features.is_empty() {
                 let message = format!(
-                    "no column holds categories beside the labels in `{}`, and none has a usual name of texts; {}",
+                    "besides the labels in `{}`, no column holds categories, and none has a usual name for texts; {}",
                     label.name,
                     self.listed()
                 );
@@ -335,7 +335,9 @@ impl SampleTable {
                 let names = listed(&names.collect::<Vec<_>>());
                 refused(
                     to_name,
-                    format!("several columns have a usual name: {names}"),
+                    format!(
+                        "several columns have a name that is usual for texts or labels: {names}"
+                    ),
                 )
             }
             _ => Ok(first),
@@ -361,8 +363,8 @@ impl SampleTable {
             [label] if label.different.contains(label.name) => refused(
                 LABEL,
                 format!(
-                    "its first line should name the columns, such as `text,label`, but `{0}` is also a label below; add such a line, \
-                     unless `{0}` is a name",
+                    "its first line should name the columns, such as `text,label`, but `{0}` also occurs as a label below, so this line \
+                     seems to be a sample; add a line of names, or, if `{0}` is the column's name, choose it as the labels",
                     label.name
                 ),
             ),

@@ -316,8 +316,8 @@ impl Rows {
             if let Some((first, share)) = self.share(|row| own(row) == Some(&*empty)) {
                 let empty = empty.trim_end_matches(VALUE_END);
                 sentences.push(format!(
-                    "the column `{name}` is empty in {share} rows, first in {first}; the empty cell is a value of its own, `{empty}`: if it \
-                     should not be, fill these cells in, or delete the rows"
+                    "the column `{name}` is empty in {share} rows, first in {first}; an empty cell counts as a value, `{empty}`; if \
+                     that is wrong, fill these cells in, or delete the rows"
                 ));
             }
         }

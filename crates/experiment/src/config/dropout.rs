@@ -75,7 +75,7 @@ impl DropoutConfig {
         if self.rate.is_some() && self.preset.is_none() {
             return Err(InvalidValue::new(
                 "rate",
-                "rate is that of a preset's places; set preset = \"pytorch\" or \"keras\", or set the rates of embedding, attention, \
+                "rate applies only with a preset; set preset = \"pytorch\" or \"keras\", or set the rates of embedding, attention, \
                  hidden or residual",
             ));
         }

@@ -13,7 +13,7 @@ section! {
     /// The config of an experiment, with a field for each section.
     #[complete(ExperimentConfig::complete)]
     pub struct ExperimentConfig {
-        /// Seed of the initial parameters and of the batch order.
+        /// Seed of the initial parameters, the order of batches, dropout, and samples that steps draw.
         pub seed: u64 = 0,
         /// The samples.
         pub data: DatasetConfig,
@@ -22,7 +22,7 @@ section! {
         pub tests: Vec<TestSet> = Vec::new(),
         /// The model.
         pub model: ModelConfig,
-        /// Epochs, batches and Adam.
+        /// How the model is trained.
         pub training: TrainingConfig,
         /// Which attention dumps to write.
         pub dump: DumpConfig = DumpConfig::default(),

@@ -166,7 +166,10 @@ impl Source {
             table.get_mut(step)?.as_table_mut()
         });
         if table.and_then(|table| table.remove(name)).is_none() {
-            return Err(format!("{flag} {key}: {} does not set it", self.name));
+            return Err(format!(
+                "{flag} {key}: {} has no key `{key}` that could be taken out",
+                self.name
+            ));
         }
         self.changes.push(AppliedChange {
             key: key.to_owned(),

@@ -238,7 +238,7 @@ impl TrainingConfig {
         if (self.epochs, self.steps) == (None, None) {
             return invalid(
                 "epochs",
-                "how long to train is missing; set training.epochs, training.steps, or both",
+                "the config does not say how long to train; set training.epochs, training.steps, or both",
             );
         }
         if self.weight_decay.is_some() && self.optimizer != OptimizerName::AdamW {

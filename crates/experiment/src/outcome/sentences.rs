@@ -70,7 +70,7 @@ impl Outcome {
                 let is_worse =
                     self.bits.is_none() && self.baselines.iter().any(|other| other.accuracy > high);
                 let how = if self.samples < FEWEST {
-                    "Too few samples to judge it"
+                    "Too few samples to judge the model"
                 } else if is_worse {
                     "Worse than its best baseline"
                 } else {
@@ -110,7 +110,7 @@ impl Outcome {
         if let Some(bits) = self.bits {
             let pairs = self.bits_of_pairs.map(|bits| {
                 let nats = bits * std::f64::consts::LN_2;
-                format!("; that of counts of pairs of tokens is {bits:.3} bits, {nats:.3} nats")
+                format!("; a model that counts pairs of tokens has {bits:.3} bits, {nats:.3} nats")
             });
             remarks.push(format!(
                 "The {judged} loss is {bits:.3} bits per token{}",
@@ -190,7 +190,7 @@ impl Outcome {
         let (step, steps) = (self.step, self.steps);
         match step {
             _ if step == steps => String::new(),
-            0 => format!("; this model is of step 0 of {steps}, untrained"),
+            0 => format!("; the model kept is that of step 0 of {steps}: untrained"),
             _ => format!("; this model is of step {step} of {steps}"),
         }
     }

@@ -1,15 +1,15 @@
 //! Attention of some queries, all of them or one: from a layer's input to its context, and back.
 //!
-//! The input is the rows `x_j`, one for each position, after the norm if it comes first. With `s = 1 / sqrt(s.d_head)`, or
+//! The input is the rows `x_j`, one for each position, after the norm if it comes first. With `s = 1 / sqrt(d_head)`, or
 //! another scale, and the columns of each head apart:
 //!
 //! ```text
 //! q_i = x_i W_q + b_q,  k_j = x_j W_k + b_k,  v_j = x_j W_v + b_v    then rotated, with rotary positions
 //! z_ij = s q_i · k_j                      also times the logarithm of the number of keys, if the architecture says so
 //! a_ij = softmax_j(z_ij)                  over the keys j that query i may look at; 0 without such a key
-//! w_ij = a_ij                             or r a_ij + 1 - r, or z_ij, for these keys
+//! w_ij = a_ij                             or r a_ij + 1 - r, or z_ij, for these keys; then times the mask of dropout
 //! c_i = Σ_j w_ij v_j                      context
-//! y_i = x_i + c_i W_o + b_o               residual, and its norm if that comes after
+//! y_i = x_i + m ⊙ (c_i W_o + b_o)         residual, with the mask m of dropout, and its norm if that comes after
 //! ```
 //!
 //! A tile of queries is computed at a time, with whole rows of scores: what is made of them stays in the second cache. The weights are
@@ -26,12 +26,12 @@ use std::ops::Range;
 
 use headlight_architecture::{DropoutPlace, NormPlace, ProjectionKind, Weighting};
 
-use super::dropout::Rows as DroppedRows;
 use super::elements::{add, scale, scale_rows};
 use super::mask::hide;
 use super::rotary::rotate;
 use super::softmax;
 use crate::arrays::Array;
+use crate::dropout::DroppedRows;
 use crate::hook::Hook;
 use crate::hook::HookPoint::{Pairs, Vectors};
 use crate::kernel::Sizes;

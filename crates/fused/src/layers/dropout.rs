@@ -1,103 +1,39 @@
-//! Dropout: `y = m ⊙ x` and `dx = m ⊙ dy`, where `m` is 0 or 1 / (1 - rate). It is drawn again for the backward pass: that takes less time
-//! than memory would.
+//! Where a layer leaves values out, and a projection with dropout before its residual.
 
-use headlight_architecture::{DropoutPlace, DropoutRates};
+use headlight_architecture::DropoutPlace;
 
 use super::elements::add;
-use crate::chacha::Stream;
-use crate::instructions::{Instructions, for_each_isa};
+use crate::dropout::{DroppedRows, StepDropout};
 use crate::kernel::Kernel;
-use crate::lanes::{Lanes, one_at_a_time};
+use crate::lanes::Lanes;
 use crate::parameters::{Linear, padded};
 use crate::pass::Pass;
-use crate::training::Dropout;
-
-/// `Stream::Dropout` of `headlight-data`.
-const PURPOSE: u32 = 12;
-
-/// Numbers of a block: two in each of its words.
-const NUMBERS: usize = 32;
-
-/// What a step leaves out; nothing by default.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StepDropout {
-    rates: DropoutRates,
-    stream: Stream,
-}
 
 impl StepDropout {
-    /// That of the step after `step` steps.
-    pub(crate) fn new(Dropout { rates, seed }: Dropout, step: u32) -> Self {
-        let stream = Stream {
-            key: [seed as u32, (seed >> 32) as u32],
-            step,
-            purpose: PURPOSE,
-            sample: 0,
-        };
-        Self { rates, stream }
-    }
-
-    /// The same for samples of a batch from this one on.
-    pub(crate) fn of_samples_from(mut self, sample: u32) -> Self {
-        self.stream.sample = sample;
-        self
-    }
-
-    /// Whether a place has dropout.
-    pub(crate) fn is_at(&self, place: DropoutPlace) -> bool {
-        self.rates.of(place) > 0.0
-    }
-
-    /// Leaves out values, or their gradients.
-    pub(crate) fn apply<const L: usize>(
-        &self,
-        isa: Instructions,
-        rows: Rows,
-        values: &mut [Lanes<L>],
-    ) {
-        if let Some((threshold, factor)) = self.rates.threshold_and_factor(rows.place) {
-            let mut stream = self.stream;
-            stream.purpose |= rows.place.number() << 8;
-            leave_out(isa, stream, threshold, factor, rows, values);
-        }
-    }
-
-    /// `output = stream + m ⊙ (input W + b)`, for as many rows as `stream` has.
+    /// `output = residual + m ⊙ (input W + b)`, for as many rows as `residual` has.
     pub(crate) fn project_onto<const L: usize>(
         &self,
         k: Kernel<'_>,
-        rows: Rows,
+        rows: DroppedRows,
         linear: Linear,
-        [stream, input]: [&[Lanes<L>]; 2],
+        [residual, input]: [&[Lanes<L>]; 2],
         output: &mut [Lanes<L>],
     ) {
         if !self.is_at(rows.place) {
-            k.project_onto(linear, stream, input, output);
+            k.project_onto(linear, residual, input, output);
             return;
         }
-        let count = stream.len() / linear.weight.stride * linear.weight.padded_rows;
-        let output = &mut output[..stream.len()];
+        let count = residual.len() / linear.weight.stride * linear.weight.padded_rows;
+        let output = &mut output[..residual.len()];
         k.project(linear, &input[..count], output);
         self.apply(k.isa, rows, output);
-        add(k.isa, output, stream);
+        add(k.isa, output, residual);
     }
-}
-
-/// The rows of a place that are computed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows {
-    pub(crate) place: DropoutPlace,
-    /// The number of the first among all rows of the place, and how far the numbers of two are apart.
-    pub(crate) first: usize,
-    pub(crate) step: usize,
-    /// Values of a whole row, and those that are in memory: more with padding, fewer where some positions are not computed.
-    pub(crate) whole: usize,
-    pub(crate) stride: usize,
 }
 
 impl<const L: usize> Pass<'_, L> {
     /// The rows of a place; of attention weights, those of the row that the classifier reads.
-    pub(crate) fn rows_at(&self, place: DropoutPlace) -> Rows {
+    pub(crate) fn rows_at(&self, place: DropoutPlace) -> DroppedRows {
         let (s, inputs) = (self.kernel.sizes, self.architecture.inputs);
         let (d_ff, all) = (self.architecture.model.d_ff, inputs.positions);
         let first = |layer| self.rows_of(layer, false).start;
@@ -109,60 +45,12 @@ impl<const L: usize> Pass<'_, L> {
                 ([first(layer), 1], [s.d_model, s.width])
             }
         };
-        Rows {
+        DroppedRows {
             place,
             first,
             step,
             whole,
             stride,
-        }
-    }
-}
-
-for_each_isa! {
-    fn leave_out<'a, L>(stream: Stream, threshold: u32, factor: f32, rows: Rows, values: &'a mut [Lanes<L>]) {
-        let mut drawn = None;
-        let mut factors = [[0.0; L]; NUMBERS];
-        for (row, values) in values.chunks_exact_mut(rows.stride).enumerate() {
-            let mut index = (rows.first + row * rows.step) * rows.whole;
-            let mut rest = &mut values[..rows.whole.min(rows.stride)];
-            while !rest.is_empty() {
-                let block = (index / NUMBERS) as u32;
-                if drawn != Some(block) {
-                    draw(stream, block, threshold, factor, &mut factors);
-                    drawn = Some(block);
-                }
-                let own = &factors[index % NUMBERS..];
-                let (now, later) = rest.split_at_mut(own.len().min(rest.len()));
-                for (value, factor) in now.as_flattened_mut().iter_mut().zip(own.as_flattened()) {
-                    *value *= factor;
-                }
-                index += now.len();
-                rest = later;
-            }
-        }
-    }
-}
-
-/// The factors of the values of a block.
-#[inline(always)]
-fn draw<const L: usize>(
-    stream: Stream,
-    block: u32,
-    threshold: u32,
-    factor: f32,
-    factors: &mut [Lanes<L>; NUMBERS],
-) {
-    let words = stream.block::<L>(block);
-    let of = |number| if number < threshold { 0.0 } else { factor };
-    for (factors, words) in factors.as_chunks_mut::<2>().0.iter_mut().zip(&words) {
-        one_at_a_time();
-        for l in 0..L {
-            factors[0][l] = of(words[l] & 0xffff);
-        }
-        one_at_a_time();
-        for l in 0..L {
-            factors[1][l] = of(words[l] >> 16);
         }
     }
 }

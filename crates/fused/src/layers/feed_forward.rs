@@ -1,13 +1,14 @@
-//! A layer's feed-forward part: `y = x + f(s W_1 + b_1) W_2 + b_2`, with the activation `f` and `s`, the input `x` or its norm.
+//! A layer's feed-forward part: `y = x + m ⊙ ((n ⊙ f(s W_1 + b_1)) W_2 + b_2)`, with the activation `f` and `s`, the input `x` or its
+//! norm; `m` and `n` are masks of dropout.
 //!
 //! A projection `y = x W + b` gives `dx = dy W^T`, and, summed over positions and samples, `dW = Σ x ⊗ dy` and `db = Σ dy`.
 
 use headlight_architecture::DropoutPlace;
 
 use super::activation::{activate, backward_activation};
-use super::dropout::Rows;
 use super::elements::add;
 use crate::arrays::Array;
+use crate::dropout::DroppedRows;
 use crate::hook::Hook;
 use crate::hook::HookPoint::Vectors;
 use crate::pass::Pass;
@@ -49,7 +50,7 @@ impl<const L: usize> Pass<'_, L> {
     }
 
     /// The rows of which dropout leaves out values: hidden ones, and those that are added to the residual stream.
-    fn dropped_rows(&self, layer: usize) -> [Rows; 2] {
+    fn dropped_rows(&self, layer: usize) -> [DroppedRows; 2] {
         [DropoutPlace::Hidden(layer), DropoutPlace::Fed(layer)].map(|place| self.rows_at(place))
     }
 

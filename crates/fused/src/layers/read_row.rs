@@ -14,7 +14,8 @@
 //! dq_i = s W_k^T du,  dx_j = a_j dp + dz_j u,  dW_v = p ⊗ dc_i,  dW_k = s du ⊗ q_i,  db_k = 0
 //! ```
 //!
-//! With dropout the weights `m_j a_j` have any sum: `c_i = p W_v + (Σ_j m_j a_j) b_v` and `da_j = m_j (dp · x_j + dc_i · b_v)`.
+//! With dropout the weights `m_j a_j` have any sum: `p = Σ_j m_j a_j x_j`, `c_i = p W_v + (Σ_j m_j a_j) b_v`,
+//! `da_j = m_j (dp · x_j + dc_i · b_v)` and `dx_j = m_j a_j dp + dz_j u`.
 
 use headlight_architecture::{DropoutPlace, NormPlace};
 

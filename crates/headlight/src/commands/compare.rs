@@ -100,7 +100,7 @@ fn legend(runs: &[Summary]) -> Vec<String> {
         format!("loss and the others: over {over}"),
         "held_out_: over samples that are not trained on".to_owned(),
         format!("attention: of {reader} on the positions that decide the label, mean over heads"),
-        "uniform: what attention is if it is uniform".to_owned(),
+        "uniform: what that attention would be if it were uniform".to_owned(),
     ]);
     for Summary { name, config, .. } in runs {
         if config.data.is_fresh() && !are_fresh {

@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     if config.data.task == Task::NextToken && config.data.words.is_some() && format == Format::Npz {
         return Err(Failure::Input(format!(
-            "--out {}: an archive holds tokens alone, and the texts would lose the ends that follow their last ones; write .csv or .jsonl",
+            "--out {}: an .npz holds only tokens, so texts would lose the end that follows their last token; write .csv or .jsonl",
             out.shown()
         )));
     }
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let is_of_grammar = rows.is_none() && config.data.words.is_some() && format != Format::Npz;
     let numbered = if is_of_grammar {
-        "; a file's words get numbers of its own"
+        "; read from a file, the words get other numbers"
     } else {
         ""
     };

@@ -273,7 +273,7 @@ class TrainingDropout(TypedDict, total=False):
 
 
 class Training(TypedDict, total=False):
-    """Epochs, batches and Adam."""
+    """How the model is trained."""
 
     epochs: Whole
     """Passes over the training samples, which are shuffled again for each. With `steps`, it may be left out."""
@@ -385,7 +385,7 @@ class Sections(TypedDict, total=False):
     model: Model
     """The model."""
     training: Training
-    """Epochs, batches and Adam."""
+    """How the model is trained."""
     dump: Dump
     """Which attention dumps to write."""
     checkpoint: Checkpoint

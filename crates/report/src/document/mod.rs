@@ -64,7 +64,7 @@ impl Section {
 }
 
 /// What the signs before printed numbers mean.
-const LEGEND: &str = "After = or ≠ stands the document's own number. =: it agrees with the computed one, rounded alike. ≠: it differs.";
+const LEGEND: &str = "The number after = or ≠ is the document's own. =: rounded to the same digits, the computed one agrees. ≠: it differs.";
 
 impl Document {
     /// All its plots as one SVG picture, without text and tables.

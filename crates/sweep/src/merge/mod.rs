@@ -33,8 +33,8 @@ pub struct MergeResult {
     pub failed: usize,
     /// The points of the grid.
     pub points: usize,
-    /// How many runs of the sweep are missing, and seed and point of the first few. What its config beside the files does not tell
-    /// is what their rows have.
+    /// How many runs of the sweep are missing, and seed and point of the first few. Without the config
+    /// beside the files, the range is inferred from the rows.
     pub missing: (usize, Vec<(u64, usize)>),
 }
 

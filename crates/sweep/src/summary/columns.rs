@@ -56,12 +56,12 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// No runs yet. All rows have numbers that no config asks for.
+    /// No runs yet, and the columns of all numbers but measures.
     pub(super) fn new() -> Self {
         let is_asked = |quantity| matches!(quantity, Quantity::Measure(_));
         let fields = fields().iter().filter(|field| !is_asked(field.quantity));
         let mut places = Places::new(COLUMN_LIMIT);
-        // None are too many.
+        // They cannot exceed the limit.
         let _ = places.values(
             &fields
                 .map(|field| (field.name.clone(), Value::Null))
@@ -115,7 +115,12 @@ impl Columns {
         self.by_place.extend(new.iter().map(Column::at));
         for (number, value) in values {
             let place = &self.places.all[number];
-            let wrong = || format!("its `{}` has another form than a sweep writes", place.key);
+            let wrong = || {
+                format!(
+                    "its `{}` does not have the form that a sweep writes",
+                    place.key
+                )
+            };
             let Some(column) = &mut self.by_place[number] else {
                 if place.is_of_numbers() && !value.is_null() {
                     return Err(wrong());

@@ -120,8 +120,8 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
     };
     paragraphs.extend(summary.steps_from.map(|own| {
         format!(
-            "this report leaves out the steps at which runs learned, and the runs that reached {from} and lost it: the rows hold \
-             both for an F1 of {own} alone, the report.learned of the sweep"
+            "the rows say when runs learned, and which lost it again, only for an F1 of {own} (the sweep's report.learned), so this \
+             report leaves both out for {from}"
         )
     }));
     paragraphs.extend(attention(summary));

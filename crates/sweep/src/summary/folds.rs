@@ -89,7 +89,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
         }));
         rows.push(row);
     }
-    let how = "mean over the folds ± half of its 95% interval (Student's t); each fold is the mean over its seeds that have it, on \
-               the samples that its models did not see";
+    let how = "mean over the folds ± half of its 95% interval (Student's t); a fold's value is the mean over its seeds that have \
+               one, on the samples that the fold holds out";
     (rows.len() > 1).then(|| Table::of_text("Over folds", how, rows))
 }

@@ -58,7 +58,7 @@ pub fn config(name: &Path) -> Result<&'static BuiltInConfig, Failure> {
     found.ok_or_else(|| {
         if NAMES.iter().any(|own| name == Path::new(own)) {
             return Failure::Input(format!(
-                "`{}` is the config of a data file; name the file in its place, such as `{}`",
+                "`{}` is the config for data files; name the data file instead, such as `{}`",
                 shown(name),
                 option("headlight train reviews.csv", "hl.train(\"reviews.csv\")")
             ));

@@ -1,4 +1,4 @@
-//! The files of a run, in one table: what treats all of them derives from it.
+//! The files of a run, in one table.
 
 use std::fs;
 use std::path::Path;

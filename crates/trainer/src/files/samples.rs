@@ -35,7 +35,9 @@ impl SampleFile {
     pub fn compare_with_rule(&self, config: &DatasetConfig) {
         if let Some(reason) = self.rows.contradiction(&self.dataset, config) {
             let name = self.rows.name();
-            note(&format!("{name}: {reason}; the labels of the file count"));
+            note(&format!(
+                "{name}: {reason}; Headlight uses the file's labels"
+            ));
         }
     }
 }

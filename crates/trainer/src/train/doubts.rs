@@ -64,6 +64,7 @@ fn untrained_classes(experiment: &Experiment) -> Option<String> {
         more => format!(" and {more} more"),
     };
     let named = names[..names.len().min(MOST_NAMED)].join(", ");
-    (!names.is_empty())
-        .then(|| format!("no training sample has these classes of held-out samples: {named}{more}"))
+    (!names.is_empty()).then(|| {
+        format!("held-out samples have classes that no training sample has: {named}{more}")
+    })
 }

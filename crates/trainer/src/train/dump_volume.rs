@@ -69,7 +69,7 @@ pub(crate) fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Resu
     let fewer = volume(experiment)?;
     if fewer.bytes < all.bytes {
         note(&format!(
-            "dumps reduced from {all} to {fewer}, at the start, the end and of the best model; set [dump] to change this"
+            "dumps reduced from {all} to {fewer}, keeping only those of the first, last and best model; set [dump] to change this"
         ));
     }
     Ok(())
@@ -126,7 +126,7 @@ pub fn saved_weights(experiment: &Experiment) -> (usize, f64) {
     (files, files as f64 * 4.0 * parameters.sum::<usize>() as f64)
 }
 
-/// Prints how many dumps and weights files a run will write, if they are many or large.
+/// Notes how many dumps and weights files a run will write, if they are many or large, and refuses more than is accepted.
 pub(crate) fn check(
     experiment: &Experiment,
     begun: Option<&RunDir>,

@@ -128,10 +128,10 @@ pub(crate) fn checkpoint_of(
         let training = &experiment.config.training;
         let given = [("epochs", training.epochs), ("steps", training.steps)].into_iter();
         let given = given.filter_map(|(key, value)| Some(format!("training.{key} = {}", value?)));
+        let given = given.collect::<Vec<_>>().join(" and ");
         return Err(Failure::Input(format!(
-            "the run in {place} is already at step {step}, more than the {} steps of {}; raise what limits them",
+            "the run in {place} is already at step {step}, beyond the {} steps of {given}; raise {given}",
             experiment.steps(),
-            given.collect::<Vec<_>>().join(" and ")
         )));
     }
     check_checkpoint(run, session, &checkpoint).map_err(|reason| refused(&reason))?;

@@ -70,7 +70,7 @@ impl<'a> RunWriter<'a> {
         display: &'a dyn Display,
     ) -> Result<Self, Failure> {
         let experiment = &session.experiment;
-        // Whatever stands there, it is no reason not to resume.
+        // A damaged file must not prevent resuming.
         let before: Value = run.json(ENVIRONMENT).ok().flatten().unwrap_or_default();
         // All that may be damaged is read before a file goes.
         let metrics = match &checkpoint {

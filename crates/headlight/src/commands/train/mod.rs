@@ -195,7 +195,7 @@ fn check_uninterrupted(
 /// The threads that share each step.
 fn threads(arguments: &Arguments, config: &ExperimentConfig) -> Result<usize, Failure> {
     let (most, reason) = if config.compute.engine != EngineName::Fused {
-        (1, "another engine than `fused` trains on one thread")
+        (1, "only the engine `fused` trains on several threads")
     } else if !shares_steps(config)? {
         (1, "the steps of this model are too short to be shared")
     } else {

@@ -175,7 +175,7 @@ fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> 
         ..=MOST_CLASSES => "each class".to_owned(),
         _ => format!("each of the {MOST_CLASSES} largest classes"),
     };
-    format!("{count} of {samples}, at most the first {OF_CLASS} of {classes}")
+    format!("{count} of {samples}: up to {OF_CLASS} of {classes}")
 }
 
 /// The first of the samples that a run shows that is not of class 0: its probability, with and without what decides it, and its
