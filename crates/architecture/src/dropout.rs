@@ -1,8 +1,9 @@
 //! Dropout (Srivastava et al. 2014): what a step of training leaves out of a model's values at random.
 //!
-//! A value is left out where a random 16-bit number is below 65,536 times the rate, rounded to a whole number of at most 65,535. Kept
-//! values are divided by the share that is kept, as in Keras and PyTorch, so that evaluations need no factor. The number is one of ChaCha8: it depends on the
-//! seed, the step, the sample's place in the batch, the [place](DropoutPlace), and the index of the value among those of its sample.
+//! A value is left out where a random 16-bit number is below a threshold: 65,536 times the rate, rounded, and at most 65,535.
+//! Kept values are divided by the share that is kept, as in Keras and PyTorch, so that evaluations need no factor. The random
+//! number is one of ChaCha8. It depends on the seed, the step, the sample's place in the batch, the [place](DropoutPlace) in
+//! the model, and the index of the value among those of its sample.
 
 /// The share of values that each step leaves out. Part of training: the model has no dropout.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -57,7 +58,8 @@ impl DropoutRates {
         }
     }
 
-    /// The number that the random numbers of values to leave out are below, and the factor of kept values; `None` where all are kept.
+    /// The threshold, below which the random number of a value leaves it out, and the factor of kept values; `None` where all
+    /// are kept.
     pub fn threshold_and_factor(&self, place: DropoutPlace) -> Option<(u32, f32)> {
         let rate = self.of(place);
         // Some are kept, however high the rate is. By the share that is kept, the mean of a value stays as it is.

@@ -58,9 +58,9 @@ impl TokenDropout {
 
 /// The random numbers of dropout, for the first values of a sample's place in a step.
 ///
-/// They are the low and the high half of each word of `ChaCha8`, keyed as [`Stream::rng`] says. Of its four words beside key and
-/// constants, the first counts blocks and the second is the step; the third is [`Stream::Dropout`] plus 256 times the place, and the last is
-/// the sample's place in the batch.
+/// They are the low and the high half of each word of `ChaCha8`, keyed as [`Stream::rng`] says. Of its four words beside key
+/// and constants, the first counts blocks and the second is the step; the third is [`Stream::Dropout`] plus 256 times the
+/// place, and the last is the sample's place in the batch.
 pub fn dropout_numbers(
     seed: u64,
     step: u32,

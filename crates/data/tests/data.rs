@@ -16,6 +16,7 @@ mod files;
 mod folds;
 mod fresh;
 mod generate;
+mod model_samples;
 mod noise;
 mod numpy;
 mod padding;

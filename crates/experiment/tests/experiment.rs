@@ -6,6 +6,7 @@
 mod common;
 
 mod assessment;
+mod changes;
 mod config;
 mod fresh;
 mod keys;

@@ -1,4 +1,5 @@
-//! ChaCha8 (Bernstein 2008) of several samples side by side. `headlight-data` has the same numbers from another implementation.
+//! ChaCha8 (Bernstein 2008) of several samples side by side. `headlight-data` has the same numbers from another
+//! implementation.
 
 /// Which blocks are computed.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,5 @@
-//! What a step of training leaves out: `y = m ⊙ x` and `dx = m ⊙ dy`, where `m` is 0 or 1 / (share of kept values). The mask `m` is drawn
-//! again for the backward pass: that takes less time than memory would.
+//! What a step of training leaves out: `y = m ⊙ x` and `dx = m ⊙ dy`, where the mask `m` is 0 or 1 / (share of kept values).
+//! The backward pass draws the mask again: that takes less time than reading it from memory would.
 
 use headlight_architecture::{DropoutPlace, DropoutRates};
 
@@ -41,7 +41,7 @@ impl StepDropout {
 
     /// Whether a place has dropout.
     pub(crate) fn is_at(&self, place: DropoutPlace) -> bool {
-        self.rates.of(place) > 0.0
+        self.rates.threshold_and_factor(place).is_some()
     }
 
     /// Leaves out values, or their gradients.
@@ -66,9 +66,10 @@ pub(crate) struct DroppedRows {
     /// The number of the first among all rows of the place.
     pub(crate) first: usize,
     /// How far the numbers of neighbouring rows are apart.
-    pub(crate) step: usize,
-    /// Values of a whole row, and those that are in memory: more with padding, fewer where some positions are not computed.
+    pub(crate) row_step: usize,
+    /// The values of a whole row.
     pub(crate) whole: usize,
+    /// Those of a row in memory: more with padding, fewer where some positions are not computed.
     pub(crate) stride: usize,
 }
 
@@ -77,7 +78,7 @@ for_each_isa! {
         let mut drawn = None;
         let mut factors = [[0.0; L]; NUMBERS];
         for (row, values) in values.chunks_exact_mut(rows.stride).enumerate() {
-            let mut index = (rows.first + row * rows.step) * rows.whole;
+            let mut index = (rows.first + row * rows.row_step) * rows.whole;
             let mut rest = &mut values[..rows.whole.min(rows.stride)];
             while !rest.is_empty() {
                 let block = (index / NUMBERS) as u32;

@@ -2,9 +2,9 @@
 //!
 //! A [`Model`] is the classifier of `headlight-model`: token and position embeddings; layers of attention with an
 //! output projection, residual and layer norm, and of a feed-forward part with the same; and the logits. [`Model::step`]
-//! computes forward pass and gradient of a batch, and changes the parameters. [`Tracer::forward`] computes some samples with everything on the
-//! way, and lets [`Intervention`]s change it. [`ModelConfig`](headlight_architecture::ModelConfig) and its `layout` say what
-//! a model is, and in which order its parameters are.
+//! computes forward pass and gradient of a batch, and changes the parameters. [`Tracer::forward`] computes some samples with
+//! everything on the way, and lets [`Intervention`]s change it. [`ModelConfig`](headlight_architecture::ModelConfig) and its
+//! `layout` say what a model is, and in which order its parameters are.
 //!
 //! ```
 //! use headlight_architecture::{Inputs, ModelConfig};

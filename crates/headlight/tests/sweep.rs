@@ -177,6 +177,7 @@ rows.jsonl --seeds 0..3 --grid d_model=4 | --grid | d_model
 rows.jsonl --seeds 0..3 --grid model.d_model= | --grid | model.d_model
 rows.jsonl --seeds 0..3 --grid model.d_model=4,4 | --grid | twice
 rows.jsonl --seeds 0..3 --grid seed=1,2 | seed | --seeds
+rows.jsonl --seeds 0..3 --folds 3 --set data.fold=1/3 | --set data.fold=1/3 | --folds
 rows.jsonl --seeds 0..3 --set seed=4 | --set seed=4 | --seeds
 rows.jsonl --seeds 0..3 --set data.rule.token=4 --grid 'data.rule={}' | --set data.rule.token=4 | --grid
 rows.jsonl --seeds 0..3 --grid model.d_model=4 --grid model.d_model=8 | --grid | model.d_model

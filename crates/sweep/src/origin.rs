@@ -172,16 +172,9 @@ pub(crate) fn changed<'a>(
     all: impl Iterator<Item = changes::Change<'a>>,
     files: &Files,
 ) -> Result<String, Failure> {
-    let mut found = None;
-    let keep = |table: &mut toml::Table| {
-        // The first is the one with all changes.
-        found.get_or_insert_with(|| table.clone());
-        Ok(())
-    };
-    // The caller has checked the config.
     let all: Vec<_> = all.collect();
     let (text, _) = config::text_of(path, all.iter().map(|(_, text)| *text), files)?;
-    let _ = changes::parse(&shown(path), &text, all.into_iter(), keep, |_| Ok(()));
+    let found = changes::changed(&shown(path), &text, all.into_iter()).map_err(Failure::Input)?;
     toml::to_string(&found)
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
 }

@@ -10,3 +10,4 @@ mod merge;
 mod report;
 mod shards;
 mod trips;
+mod workers;

@@ -9,8 +9,8 @@ const RATE: Range = Range::BELOW_ONE
     .hint("0.1 leaves out a tenth of the values, and 0 none");
 
 section! {
-    /// The `[training.dropout]` section: what each step leaves out of the model's values at random. Kept values are divided by 1 - rate;
-    /// evaluations and dumps leave out nothing.
+    /// The `[training.dropout]` section: what each step leaves out of the model's values at random. Kept values are divided by
+    /// the share that is kept; evaluations and dumps leave out nothing.
     pub struct DropoutConfig {
         /// Where values are left out. Without it, `embedding`, `attention`, `hidden` and `residual` say so alone.
         #[omit(default)]

@@ -23,6 +23,19 @@ const SHOWN_LIMIT: usize = 400;
 /// key out of the config, so that it has its default.
 pub type Change<'a> = (&'static str, &'a str);
 
+/// A config with changes, neither completed nor checked.
+///
+/// # Errors
+/// When the text is not TOML, or a change cannot be applied.
+pub fn changed<'a>(
+    name: &str,
+    text: &str,
+    changes: impl Iterator<Item = Change<'a>>,
+) -> Result<Table, String> {
+    let changes: Vec<Change<'a>> = changes.collect();
+    Ok(Source::parse(name, text, &changes, None)?.merged)
+}
+
 /// Reads a config from TOML, applies the changes, and checks the result.
 ///
 /// Messages refer to the text as `name`. `complete` adds the keys that the config leaves to its dataset file, and

@@ -333,7 +333,7 @@ impl Tile {
     fn of(&self, dropped: DroppedRows) -> DroppedRows {
         DroppedRows {
             first: self.head * dropped.whole + self.queries.start,
-            step: 1,
+            row_step: 1,
             ..dropped
         }
     }

@@ -37,7 +37,7 @@ impl<const L: usize> Pass<'_, L> {
         let (s, inputs) = (self.kernel.sizes, self.architecture.inputs);
         let (d_ff, all) = (self.architecture.model.d_ff, inputs.positions);
         let first = |layer| self.rows_of(layer, false).start;
-        let ([first, step], [whole, stride]) = match place {
+        let ([first, row_step], [whole, stride]) = match place {
             DropoutPlace::Embedding => ([0, 1], [s.d_model, s.width]),
             DropoutPlace::Attention(_) => ([inputs.read_position, all], [all, self.positions]),
             DropoutPlace::Hidden(layer) => ([first(layer), 1], [d_ff, padded(d_ff)]),
@@ -48,7 +48,7 @@ impl<const L: usize> Pass<'_, L> {
         DroppedRows {
             place,
             first,
-            step,
+            row_step,
             whole,
             stride,
         }

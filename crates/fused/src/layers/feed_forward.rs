@@ -1,5 +1,5 @@
-//! A layer's feed-forward part: `y = x + m ⊙ ((n ⊙ f(s W_1 + b_1)) W_2 + b_2)`, with the activation `f` and `s`, the input `x` or its
-//! norm; `m` and `n` are masks of dropout.
+//! A layer's feed-forward part: `y = x + m ⊙ ((n ⊙ f(s W_1 + b_1)) W_2 + b_2)`, with the activation `f` and `s`, the input `x`
+//! or its norm; `m` and `n` are masks of dropout.
 //!
 //! A projection `y = x W + b` gives `dx = dy W^T`, and, summed over positions and samples, `dW = Σ x ⊗ dy` and `db = Σ dy`.
 

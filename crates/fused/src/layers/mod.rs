@@ -16,7 +16,7 @@
 
 pub(crate) mod activation;
 mod attention;
-pub(crate) mod dropout;
+mod dropout;
 pub(crate) mod elements;
 mod embedding;
 mod feed_forward;

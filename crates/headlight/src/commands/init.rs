@@ -46,19 +46,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let use_it = "to compute it: headlight walkthrough";
         (own.name.to_owned(), own.text.to_owned(), use_it)
     } else {
-        let is_file = arguments
-            .name
-            .extension()
-            .is_some_and(|ending| ending == "toml");
         let config = built_in::config(&arguments.name).map_err(|failure| {
-            let name = quoted(&arguments.name);
-            let remedy = format!(
-                "{failure}; to write the notebook's config there: headlight init --out {name}"
-            );
-            if is_file {
-                Failure::Input(remedy)
-            } else {
-                failure
+            match arguments.name.extension() {
+                Some(ending) if ending == "toml" => Failure::Input(format!(
+                    "{failure}; to write the notebook's config there: headlight init --out {}",
+                    quoted(&arguments.name)
+                )),
+                _ => failure,
             }
         })?;
         let name = Path::new(config.name).file_name().unwrap_or_default();

@@ -71,17 +71,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// The runs that the arguments describe.
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let mut overrides = arguments.config.changes();
+    let folds = arguments.folds.map(Folds::grid);
+    let grid: Vec<Grid> = arguments.grid.iter().cloned().chain(folds).collect();
     let is_given = |change: &&String| {
-        let Some((key, _)) = change.split_once('=') else {
-            return false;
-        };
-        let key = key.trim();
-        key == "seed" && arguments.seeds.is_some()
-            || arguments.grid.iter().any(|own| own.gives(key))
+        let key = change.split_once('=').map(|(key, _)| key.trim());
+        let is_seed = key == Some("seed") && arguments.seeds.is_some();
+        is_seed || key.is_some_and(|key| grid.iter().any(|own| own.gives(key)))
     };
     if let Some(change) = overrides.iter().find(is_given) {
         return Err(Failure::Input(format!(
-            "--set {change}: --grid or --seeds already gives this key its values; remove one of the two"
+            "--set {change}: --grid, --folds or --seeds already gives this key its values; remove one of the two"
         )));
     }
     overrides.extend(arguments.certify.change(&arguments.config)?);
@@ -89,10 +88,8 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
     let device = device.name.as_ref();
     overrides.extend(device.map(|device| format!("compute.device={device}")));
-    let mut grid = arguments.grid.clone();
-    if let Some(folds) = arguments.folds {
+    if arguments.folds.is_some() {
         overrides.push(Folds::INSTEAD.to_owned());
-        grid.push(folds.grid());
     }
     let seeds = match &arguments.seeds {
         Some(seeds) => seeds.clone(),

@@ -57,15 +57,17 @@ pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, 
     if let Some(sentence) = splits.texts.and_then(|texts| texts.repetition()) {
         tell("", &sentence);
     }
-    let (train, held_out) = (&splits.train, &splits.held_out);
-    let known: HashSet<_> = (0..train.len()).map(|own| train.tokens(own)).collect();
-    let is_known = |&own: &usize| known.contains(held_out.tokens(own));
-    let count = (0..held_out.len()).filter(is_known).count();
-    if count > 0 && splits.texts.is_none() {
-        tell(
-            "",
-            &format!("Held-out samples with the tokens of a training sample: {count}."),
-        );
+    if splits.texts.is_none() {
+        let (train, held_out) = (&splits.train, &splits.held_out);
+        let known: HashSet<_> = (0..train.len()).map(|own| train.tokens(own)).collect();
+        let is_known = |&own: &usize| known.contains(held_out.tokens(own));
+        let count = (0..held_out.len()).filter(is_known).count();
+        if count > 0 {
+            tell(
+                "",
+                &format!("Held-out samples with the tokens of a training sample: {count}."),
+            );
+        }
     }
     Ok(splits)
 }

@@ -130,7 +130,7 @@ pub(crate) fn checkpoint_of(
         let given = given.filter_map(|(key, value)| Some(format!("training.{key} = {}", value?)));
         let given = given.collect::<Vec<_>>().join(" and ");
         return Err(Failure::Input(format!(
-            "the run in {place} is already at step {step}, beyond the {} steps of {given}; raise {given}",
+            "the run in {place} is already at step {step}, beyond the {} steps of {given}; set a larger value",
             experiment.steps(),
         )));
     }
