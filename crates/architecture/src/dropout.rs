@@ -36,20 +36,20 @@ pub enum DropoutPlace {
 impl DropoutPlace {
     /// Its number among all places, by which it has random numbers of its own.
     pub fn number(self) -> u32 {
-        let (layer, own) = match self {
+        let (layer, index) = match self {
             Self::Embedding => return 0,
             Self::Attention(layer) => (layer, 1),
             Self::Hidden(layer) => (layer, 2),
             Self::Attended(layer) => (layer, 3),
             Self::Fed(layer) => (layer, 4),
         };
-        4 * layer as u32 + own
+        4 * layer as u32 + index
     }
 }
 
 impl DropoutRates {
     /// The rate of a place.
-    pub fn of(&self, place: DropoutPlace) -> f64 {
+    pub fn rate_at(&self, place: DropoutPlace) -> f64 {
         match place {
             DropoutPlace::Embedding => self.embedding,
             DropoutPlace::Attention(_) => self.attention,
@@ -61,7 +61,7 @@ impl DropoutRates {
     /// The threshold, below which the random number of a value leaves it out, and the factor of kept values; `None` where all
     /// are kept.
     pub fn threshold_and_factor(&self, place: DropoutPlace) -> Option<(u32, f32)> {
-        let rate = self.of(place);
+        let rate = self.rate_at(place);
         // Some are kept, however high the rate is. By the share that is kept, the mean of a value stays as it is.
         let threshold = (rate * 65_536.0).round().min(65_535.0);
         let factor = 65_536.0 / (65_536.0 - threshold);

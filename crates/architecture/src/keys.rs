@@ -49,12 +49,11 @@ impl AttentionConfig {
 }
 
 impl Keys {
-    /// The same keys, by their places among these positions.
+    /// The same keys, by their indices among these positions.
     #[must_use]
     pub fn among(&self, positions: &[usize]) -> Self {
-        let places = 0..positions.len();
-        let keys: Self = places.filter(|&place| self.has(positions[place])).collect();
-        keys.weighted_by(self.rate)
+        let indices = (0..positions.len()).filter(|&index| self.has(positions[index]));
+        indices.collect::<Self>().weighted_by(self.rate)
     }
 
     /// Whether weights are a softmax, so that there is uniform attention to compare them with.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// In TOML `"none"`, `"causal"`, or a matrix with one row per query and one column per key:
 /// `[[1, 0], [1, 1]]` or `[[true, false], [true, true]]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "WrittenMask", into = "WrittenMask")]
 pub enum Mask {
     /// All keys.
     #[default]
@@ -94,7 +94,7 @@ impl Value for Mask {
     untagged,
     expecting = "expected \"none\", \"causal\" or a matrix of 0 or 1, true or false"
 )]
-enum Written {
+enum WrittenMask {
     Name(Name),
     Matrix(Vec<Vec<Switch>>),
 }
@@ -106,10 +106,10 @@ enum Switch {
     Word(bool),
 }
 
-impl TryFrom<Written> for Mask {
+impl TryFrom<WrittenMask> for Mask {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: WrittenMask) -> Result<Self, String> {
         let may = |switch| match switch {
             Switch::Word(may) => Ok(may),
             Switch::Digit(digit @ (0 | 1)) => Ok(digit == 1),
@@ -118,9 +118,9 @@ impl TryFrom<Written> for Mask {
             )),
         };
         match written {
-            Written::Name(Name::None) => Ok(Self::None),
-            Written::Name(Name::Causal) => Ok(Self::Causal),
-            Written::Matrix(rows) => {
+            WrittenMask::Name(Name::None) => Ok(Self::None),
+            WrittenMask::Name(Name::Causal) => Ok(Self::Causal),
+            WrittenMask::Matrix(rows) => {
                 let row = |row: Vec<Switch>| row.into_iter().map(may).collect();
                 Ok(Self::Matrix(
                     rows.into_iter().map(row).collect::<Result<_, _>>()?,
@@ -130,7 +130,7 @@ impl TryFrom<Written> for Mask {
     }
 }
 
-impl From<Mask> for Written {
+impl From<Mask> for WrittenMask {
     fn from(mask: Mask) -> Self {
         let digits = |row: Vec<bool>| {
             let digits = row.into_iter().map(u8::from);

@@ -12,7 +12,7 @@ const BASE: f64 = 10_000.0;
 ///
 /// In TOML `true` and `false`, as older configs have them, or a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "WrittenPositions", into = "WrittenPositions")]
 pub enum Positions {
     /// A learned vector for each position, added to the token's.
     #[default]
@@ -59,8 +59,8 @@ const NAMES: [(Positions, &str, &str); 5] = [
 impl Positions {
     /// The name in configs.
     pub fn name(self) -> &'static str {
-        let own = NAMES.iter().find(|(positions, ..)| *positions == self);
-        own.map_or("", |(_, name, _)| name)
+        let entry = NAMES.iter().find(|(positions, ..)| *positions == self);
+        entry.map_or("", |(_, name, _)| name)
     }
 
     /// Whether a vector for each position is added to the token's.
@@ -123,22 +123,22 @@ impl Value for Positions {
     untagged,
     expecting = "expected true, false, \"learned\", \"none\", \"sinusoidal\", \"rotary\" or \"first\""
 )]
-enum Written {
+enum WrittenPositions {
     Switch(bool),
     Name(String),
 }
 
-impl TryFrom<Written> for Positions {
+impl TryFrom<WrittenPositions> for Positions {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, &'static str> {
+    fn try_from(written: WrittenPositions) -> Result<Self, &'static str> {
         let found = match written {
             // The words of older configs.
-            Written::Switch(true) => Some(Self::Learned),
-            Written::Switch(false) => Some(Self::None),
-            Written::Name(text) => {
-                let own = NAMES.iter().find(|(_, name, _)| *name == text);
-                own.map(|(positions, ..)| *positions)
+            WrittenPositions::Switch(true) => Some(Self::Learned),
+            WrittenPositions::Switch(false) => Some(Self::None),
+            WrittenPositions::Name(text) => {
+                let entry = NAMES.iter().find(|(_, name, _)| *name == text);
+                entry.map(|(positions, ..)| *positions)
             }
         };
         found.ok_or(
@@ -147,7 +147,7 @@ impl TryFrom<Written> for Positions {
     }
 }
 
-impl From<Positions> for Written {
+impl From<Positions> for WrittenPositions {
     fn from(positions: Positions) -> Self {
         match positions {
             // So that older configs keep their bytes and hashes.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// In TOML `true`, `false`, or a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "WrittenScale", into = "WrittenScale")]
 pub enum Scale {
     /// `1 / sqrt(d_head)`, which gives scores the variance of queries and keys
     /// (Vaswani et al. 2017, section 3.2.1).
@@ -39,22 +39,22 @@ impl Value for Scale {
 /// As it stands in a config.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected true, false or a number")]
-enum Written {
+enum WrittenScale {
     Switch(bool),
     Number(f64),
 }
 
-impl From<Written> for Scale {
-    fn from(written: Written) -> Self {
+impl From<WrittenScale> for Scale {
+    fn from(written: WrittenScale) -> Self {
         match written {
-            Written::Switch(true) => Self::Root,
-            Written::Switch(false) => Self::Off,
-            Written::Number(factor) => Self::Factor(factor),
+            WrittenScale::Switch(true) => Self::Root,
+            WrittenScale::Switch(false) => Self::Off,
+            WrittenScale::Number(factor) => Self::Factor(factor),
         }
     }
 }
 
-impl From<Scale> for Written {
+impl From<Scale> for WrittenScale {
     fn from(scale: Scale) -> Self {
         match scale {
             Scale::Factor(factor) => Self::Number(factor),

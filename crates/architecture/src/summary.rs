@@ -30,7 +30,7 @@ impl ModelConfig {
                 name,
             }
         };
-        let own = |name: &str, output: &[usize]| layer(name.to_owned(), name, output);
+        let named = |name: &str, output: &[usize]| layer(name.to_owned(), name, output);
         let positions = inputs.positions;
         let without_parameters = |name: String, output: &[usize]| Layer {
             name,
@@ -40,13 +40,13 @@ impl ModelConfig {
         let stream = [positions, self.d_model];
         let mut layers = vec![
             without_parameters("tokens".to_owned(), &[positions]),
-            own("token_embedding", &stream),
+            named("token_embedding", &stream),
         ];
         if self.positions == Positions::Learned {
-            layers.push(own("position_embedding", &stream));
+            layers.push(named("position_embedding", &stream));
         }
         if self.embedding_norm {
-            layers.push(own("embedding_norm", &stream));
+            layers.push(named("embedding_norm", &stream));
         }
         for block in 0..self.n_layers {
             let block = |part: &str| format!("blocks.{block}.{part}");
@@ -68,10 +68,10 @@ impl ModelConfig {
             // A mean is of positions that are normalised.
             let of_each = self.pooling == Some(Pooling::Mean);
             let vector = each(self.d_model);
-            layers.push(own("final_norm", if of_each { &stream } else { &vector }));
+            layers.push(named("final_norm", if of_each { &stream } else { &vector }));
         }
         let logits = self.n_logits(inputs.n_classes);
-        layers.push(own("classifier", &each(logits)));
+        layers.push(named("classifier", &each(logits)));
         layers
     }
 }

@@ -77,8 +77,8 @@ section! {
 
 impl StdConfig {
     /// The standard deviation of a part's matrix, and its key.
-    pub(crate) fn of(&self, part: Part) -> (&'static str, Option<Std>) {
-        let (key, own) = match part {
+    pub(crate) fn key_and_std(&self, part: Part) -> (&'static str, Option<Std>) {
+        let (key, std) = match part {
             Part::TokenEmbedding => ("token_embedding", self.token_embedding),
             Part::PositionEmbedding => ("position_embedding", self.position_embedding),
             Part::Query => ("query", self.query),
@@ -90,7 +90,7 @@ impl StdConfig {
             Part::ClassifierHidden => ("classifier_hidden", self.classifier_hidden),
             Part::Classifier => ("classifier", self.classifier),
         };
-        (key, own.or(self.all))
+        (key, std.or(self.all))
     }
 }
 
@@ -113,7 +113,7 @@ impl InitConfig {
 
 /// A standard deviation: a number, or a number divided by the root of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "WrittenStd", into = "WrittenStd")]
 pub struct Std {
     pub(crate) factor: f64,
     pub(crate) root_of: Option<Size>,
@@ -134,7 +134,8 @@ impl Std {
     fn parse(text: &str) -> Option<Self> {
         let (factor, rest) = text.split_once('/')?;
         let size = rest.trim().strip_prefix("sqrt(")?.strip_suffix(')')?.trim();
-        let size = Size::ALL.into_iter().find(|own| own.name() == size)?;
+        let is_named = |known: &Size| known.name() == size;
+        let size = Size::ALL.into_iter().find(is_named)?;
         Self::checked(factor.trim().parse().ok()?, Some(size))
     }
 
@@ -162,18 +163,18 @@ impl Value for Std {
 /// As it stands in a config.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a number or a text")]
-enum Written {
+enum WrittenStd {
     Number(f64),
     Text(String),
 }
 
-impl TryFrom<Written> for Std {
+impl TryFrom<WrittenStd> for Std {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, &'static str> {
+    fn try_from(written: WrittenStd) -> Result<Self, &'static str> {
         let std = match written {
-            Written::Number(factor) => Self::checked(factor, None),
-            Written::Text(text) => Self::parse(&text),
+            WrittenStd::Number(factor) => Self::checked(factor, None),
+            WrittenStd::Text(text) => Self::parse(&text),
         };
         std.ok_or(
             "expected a number from 0 to below 1000000, or one divided by the root of d_model, d_ff, d_head or vocab_size, such as \"1/sqrt(d_model)\"",
@@ -181,7 +182,7 @@ impl TryFrom<Written> for Std {
     }
 }
 
-impl From<Std> for Written {
+impl From<Std> for WrittenStd {
     fn from(std: Std) -> Self {
         match std.root_of {
             None => Self::Number(std.factor),

@@ -47,7 +47,7 @@ impl<'a> Draw<'a> {
             Scheme::Pytorch => linear(fan_in),
             Scheme::TransformerLens => Initial::Normal(0.8 / (self.model.d_model as f64).sqrt()),
             Scheme::Normal => {
-                let (key, std) = init.std.of(part);
+                let (key, std) = init.std.key_and_std(part);
                 if std.is_none() {
                     self.missing.get_or_insert(key);
                 }
