@@ -24,7 +24,7 @@ impl AttentionDump {
             labels: rows(&self.labels, samples, all),
             logits: rows(&self.logits, samples, all),
             probabilities: rows(&self.probabilities, samples, all),
-            arrays: Arrays::of(|array| rows(&self.arrays[array], samples, all)),
+            arrays: Arrays::from_fn(|array| rows(&self.arrays[array], samples, all)),
             attention_mask: mask.map(|mask| rows(mask, samples, all)),
         }
     }

@@ -111,7 +111,7 @@ proptest! {
             labels,
             logits: floats(seed ^ 3, samples * logits),
             probabilities: floats(seed ^ 4, samples * logits),
-            arrays: Arrays::of(|array| {
+            arrays: Arrays::from_fn(|array| {
                 let count = array.shape(dims).iter().product();
                 match array {
                     _ if !array.exists(dims) => Vec::new(),

@@ -36,9 +36,9 @@ impl<const N: usize> Aligned<N> {
 
 impl<const N: usize> Clone for Aligned<N> {
     fn clone(&self) -> Self {
-        let mut own = Self::zeros(self.len());
-        own.copy_from_slice(self);
-        own
+        let mut copy = Self::zeros(self.len());
+        copy.copy_from_slice(self);
+        copy
     }
 }
 

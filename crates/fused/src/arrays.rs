@@ -172,7 +172,7 @@ pub struct Arrays([Vec<f32>; Array::ALL.len()]);
 
 impl Arrays {
     /// The values that a function gives for each array.
-    pub fn of(values: impl FnMut(Array) -> Vec<f32>) -> Self {
+    pub fn from_fn(values: impl FnMut(Array) -> Vec<f32>) -> Self {
         Self(Array::ALL.map(values))
     }
 }

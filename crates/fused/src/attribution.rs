@@ -131,22 +131,22 @@ pub fn integrated_gradients(
     loop {
         let mut left = vec![0.0; baseline.len()];
         let mut halves = Vec::new();
-        let mut own = vec![0.0; baseline.len()];
+        let mut areas = vec![0.0; baseline.len()];
         for [start, width] in parts {
             path.shares = NODES.map(|node| (start + width * node) as f32);
             let (gradient, found) = gradient_at(&mut path);
             let rows = gradient.chunks_exact(padded(d_model));
-            for (own, row) in own.chunks_exact_mut(d_model).zip(rows) {
-                for (own, lanes) in own.iter_mut().zip(row) {
+            for (areas, row) in areas.chunks_exact_mut(d_model).zip(rows) {
+                for (area, lanes) in areas.iter_mut().zip(row) {
                     let weighed = WEIGHTS.iter().zip(lanes);
                     let sum: f64 = weighed
                         .map(|(weight, &slope)| weight * f64::from(slope))
                         .sum();
-                    *own = sum * width;
+                    *area = sum * width;
                 }
             }
-            let pairs = own.iter().zip(&path.difference);
-            let sum: f64 = pairs.map(|(own, &change)| own * f64::from(change)).sum();
+            let pairs = areas.iter().zip(&path.difference);
+            let sum: f64 = pairs.map(|(area, &change)| area * f64::from(change)).sum();
             let change = found[LANES - 1] - found[0];
             let into = if (sum - change).abs() < PART_TOLERANCE * scale {
                 &mut done
@@ -155,8 +155,8 @@ pub fn integrated_gradients(
                 halves.extend([[start, half], [start + half, half]]);
                 &mut left
             };
-            for (into, own) in into.iter_mut().zip(&own) {
-                *into += own;
+            for (into, area) in into.iter_mut().zip(&areas) {
+                *into += area;
             }
             attribution.points += LANES;
         }

@@ -86,9 +86,9 @@ for_each_isa! {
                     draw(stream, block, threshold, factor, &mut factors);
                     drawn = Some(block);
                 }
-                let own = &factors[index % NUMBERS..];
-                let (now, later) = rest.split_at_mut(own.len().min(rest.len()));
-                for (value, factor) in now.as_flattened_mut().iter_mut().zip(own.as_flattened()) {
+                let remaining = &factors[index % NUMBERS..];
+                let (now, later) = rest.split_at_mut(remaining.len().min(rest.len()));
+                for (value, factor) in now.as_flattened_mut().iter_mut().zip(remaining.as_flattened()) {
                     *value *= factor;
                 }
                 index += now.len();
@@ -108,15 +108,15 @@ fn draw<const L: usize>(
     factors: &mut [Lanes<L>; NUMBERS],
 ) {
     let words = stream.block::<L>(block);
-    let of = |number| if number < threshold { 0.0 } else { factor };
+    let factor_of = |number| if number < threshold { 0.0 } else { factor };
     for (factors, words) in factors.as_chunks_mut::<2>().0.iter_mut().zip(&words) {
         one_at_a_time();
         for l in 0..L {
-            factors[0][l] = of(words[l] & 0xffff);
+            factors[0][l] = factor_of(words[l] & 0xffff);
         }
         one_at_a_time();
         for l in 0..L {
-            factors[1][l] = of(words[l] >> 16);
+            factors[1][l] = factor_of(words[l] >> 16);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::instructions::Instructions;
 use crate::kernel::Kernel;
 use crate::lanes::{LANES, LANES_16, Lanes, ZERO};
 use crate::parameters::ParameterLayout;
-use crate::pass::Plan;
+use crate::pass::PassPlan;
 use crate::samples::{BatchPredictions, IGNORED, Samples};
 use crate::team::Team;
 use crate::training::CrossEntropy;
@@ -21,7 +21,7 @@ use crate::worker::Worker;
 /// The places of the parameters in memory, and what the threads that compute passes have of their own.
 #[derive(Clone, Debug)]
 pub(crate) struct GeneralEngine {
-    plan: Plan,
+    plan: PassPlan,
     /// One at least.
     workers: Vec<Worker>,
     /// Where each thread's part of the gradient starts, and the end of the last one.
@@ -45,7 +45,7 @@ struct Chunks<'a> {
 impl<'a> Chunks<'a> {
     /// As large as the vectors are, and at least one for each thread where that can be.
     fn new(
-        plan: &Plan,
+        plan: &PassPlan,
         isa: Instructions,
         samples: Samples<'a>,
         chosen: &'a [u32],
@@ -79,7 +79,7 @@ impl<'a> Chunks<'a> {
 impl GeneralEngine {
     pub(crate) fn new(architecture: &Architecture, cross_entropy: CrossEntropy) -> Self {
         Self {
-            plan: Plan {
+            plan: PassPlan {
                 layout: ParameterLayout::new(architecture),
                 architecture: architecture.clone(),
                 cross_entropy,
@@ -206,18 +206,18 @@ impl GeneralEngine {
                 });
                 let workers = &*workers;
                 let pass = |index: usize| (&workers[index % threads].terms, index / threads);
-                let mut own = gradient.divided(parts);
+                let mut gradient_parts = gradient.divided(parts);
                 let together = plan.passes_together();
-                team.each(&mut own, |_, part| {
+                team.each(&mut gradient_parts, |_, part| {
                     add_kept(isa, count, together, pass, part);
                 });
                 *kept_per_pass = workers[0].terms.len() / count.div_ceil(threads);
             }
             for index in 0..count {
                 let losses = &workers[index % threads].losses[index / threads * chunks.lanes..];
-                let own = &losses[..chunks.get(start + index).chosen.len()];
-                for own in own {
-                    loss += own;
+                let chunk_losses = &losses[..chunks.get(start + index).chosen.len()];
+                for sample_loss in chunk_losses {
+                    loss += sample_loss;
                 }
             }
             start += count;

@@ -109,7 +109,7 @@ impl Intervention {
     }
 
     /// Changes the values of a point if the intervention concerns it. `stream` is the present layer's input, `chunk` the
-    /// samples of the pass, as places among all samples.
+    /// samples of the pass, as indices among all samples.
     pub(crate) fn change(
         &self,
         point: HookPoint,
@@ -166,8 +166,8 @@ impl Intervention {
                 for lane in 0..LANES {
                     // The last sample fills the other lanes.
                     let sample = (chunk.start + lane).min(chunk.end - 1);
-                    let own = vector.chunks_exact(count).nth(sample).unwrap_or(vector);
-                    for (value, &number) in row.iter_mut().zip(own) {
+                    let numbers = vector.chunks_exact(count).nth(sample).unwrap_or(vector);
+                    for (value, &number) in row.iter_mut().zip(numbers) {
                         value[lane] = number;
                     }
                 }

@@ -156,16 +156,16 @@ impl<'a> Kernel<'a> {
         columns: &[Lanes<L>],
         row: &mut [Lanes<L>],
     ) {
-        let (s, own) = (self.sizes, self.sizes.columns(head));
+        let (s, range) = (self.sizes, self.sizes.columns(head));
         if let Some(linear) = linear {
-            let numbers = &self.numbers(linear.weight)[own.start..];
+            let numbers = &self.numbers(linear.weight)[range.start..];
             let numbers = Operand::NumbersTransposed(numbers, s.heads_width);
             let columns = Operand::Rows(columns, s.heads_width);
             let into = Target::of(row, s.width).times(factor);
             self.multiply([1, s.d_head, s.width], columns, numbers, into);
         } else {
             row.fill([0.0; L]);
-            row[own].copy_from_slice(columns);
+            row[range].copy_from_slice(columns);
             scale(self.isa, row, factor);
         }
     }

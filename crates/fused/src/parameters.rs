@@ -277,14 +277,14 @@ impl ParameterLayout {
                 Fixed::Table(_) => gradient[slot.range()].fill(0.0),
                 Fixed::Transposed(other) => {
                     for [row, column] in slot.cells() {
-                        let own = std::mem::take(&mut gradient[slot.at([row, column])]);
-                        gradient[other.at([column, row])] += own;
+                        let moved = std::mem::take(&mut gradient[slot.at([row, column])]);
+                        gradient[other.at([column, row])] += moved;
                     }
                 }
                 Fixed::RowsFrom(first) => {
-                    let (own, others) = gradient[slot.range()].split_at_mut(first * slot.stride);
-                    let last = &mut own[(first - 1) * slot.stride..];
-                    for row in others.chunks_exact_mut(slot.stride) {
+                    let (rows, copies) = gradient[slot.range()].split_at_mut(first * slot.stride);
+                    let last = &mut rows[(first - 1) * slot.stride..];
+                    for row in copies.chunks_exact_mut(slot.stride) {
                         for (sum, value) in last.iter_mut().zip(row) {
                             *sum += std::mem::take(value);
                         }
@@ -302,7 +302,7 @@ impl ParameterLayout {
         matrices.sort_by_key(|matrix| matrix.start);
         // A table may be a parameter in its first rows alone.
         matrices.dedup_by_key(|matrix| matrix.start);
-        let costs = matrices.iter().map(|own| cost(own) * own.range().len());
+        let costs = matrices.iter().map(|slot| cost(slot) * slot.range().len());
         let whole: usize = costs.sum();
         let (mut parts, mut before) = (Vec::with_capacity(count), 0);
         for matrix in matrices {
@@ -325,9 +325,9 @@ impl ParameterLayout {
     /// From plain numbers, the form outside this crate, to padded rows.
     pub(crate) fn pack(&self, mut plain: &[f32]) -> Vec<f32> {
         let mut padded = vec![0.0; self.len()];
-        for own in self.rows() {
-            let (row, rest) = plain.split_at(own.len());
-            padded[own].copy_from_slice(row);
+        for range in self.rows() {
+            let (row, rest) = plain.split_at(range.len());
+            padded[range].copy_from_slice(row);
             plain = rest;
         }
         self.complete(&mut padded);
@@ -337,8 +337,8 @@ impl ParameterLayout {
     /// From padded rows to plain numbers.
     pub(crate) fn unpack(&self, padded: &[f32]) -> Vec<f32> {
         let mut plain = Vec::with_capacity(self.len());
-        for own in self.rows() {
-            plain.extend_from_slice(&padded[own]);
+        for range in self.rows() {
+            plain.extend_from_slice(&padded[range]);
         }
         plain
     }

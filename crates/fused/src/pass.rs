@@ -25,7 +25,7 @@ use crate::values::Values;
 
 /// What all passes of a model share.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct PassPlan {
     pub(crate) architecture: Architecture,
     pub(crate) layout: ParameterLayout,
     pub(crate) cross_entropy: CrossEntropy,
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     pub(crate) dropout: StepDropout,
 }
 
-impl Plan {
+impl PassPlan {
     /// Whether a pass adds to some parameters more than once: to projections that queries, keys and values share, where keys and
     /// values are not computed. Then the additions of eight samples must be done before those of the next, so that sums keep
     /// their order.
@@ -69,7 +69,7 @@ pub(crate) struct Pass<'a, const L: usize> {
 
 impl<'a, const L: usize> Pass<'a, L> {
     pub(crate) fn new(
-        plan: &'a Plan,
+        plan: &'a PassPlan,
         kernel: Kernel<'a>,
         values: &'a mut Values<L>,
         terms: &'a mut Terms,
@@ -101,9 +101,9 @@ impl<'a, const L: usize> Pass<'a, L> {
         self.dropout = dropout.of_samples_from(chunk.first);
         self.forward(chunk, false);
         let shares = self.shares_of_answers(chunk);
-        let of_samples = shares[..chunk.chosen.len()].iter().enumerate();
-        losses.extend(of_samples.map(|(lane, own)| self.training_loss(chunk, lane) * own));
-        self.backward_losses(chunk, shares.map(|own| own * share));
+        let lanes = shares[..chunk.chosen.len()].iter().enumerate();
+        losses.extend(lanes.map(|(lane, per_answer)| self.training_loss(chunk, lane) * per_answer));
+        self.backward_losses(chunk, shares.map(|per_answer| per_answer * share));
         self.backward();
         self.backward_embedding_norm();
         self.backward_embeddings(chunk);

@@ -53,7 +53,7 @@ impl FromStr for PatchSite {
         let place = match text.split('.').collect::<Vec<_>>()[..] {
             ["embeddings"] => Some(Self::Embeddings),
             ["embeddings", _] => None,
-            [array, layer] => layer.parse().ok().and_then(|at| Self::of(array, at)),
+            [array, layer] => layer.parse().ok().and_then(|at| Self::named(array, at)),
             ["head", layer, head] => {
                 let numbers = layer.parse().ok().zip(head.parse().ok());
                 numbers.map(|(layer, head)| Self::Head(layer, head))
@@ -79,8 +79,9 @@ impl PatchSite {
     ];
 
     /// The place of an array by its name, in a layer; only the first layer has embeddings.
-    pub fn of(array: &str, layer: usize) -> Option<Self> {
-        let array = Self::ARRAYS.into_iter().find(|own| own.name() == array)?;
+    pub fn named(array: &str, layer: usize) -> Option<Self> {
+        let is_named = |known: &Array| known.name() == array;
+        let array = Self::ARRAYS.into_iter().find(is_named)?;
         Some(match array {
             Array::Embeddings => Self::Embeddings,
             Array::Context => Self::Context(layer),

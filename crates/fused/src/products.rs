@@ -237,9 +237,9 @@ pub(crate) fn multiply_all<V: Vectors, A: Factor, B: Factor, const L: usize>(
     }
     let may_overlap = rows > 1 && !matches!(into.start, Start::Output);
     while rows - row >= 2 || rows > row && may_overlap {
-        let own = row.min(rows - 2);
-        product.multiply_rows::<2, 4, L>(own, &mut into);
-        row = own + 2;
+        let first = row.min(rows - 2);
+        product.multiply_rows::<2, 4, L>(first, &mut into);
+        row = first + 2;
     }
     if row < rows {
         product.multiply_rows::<1, WIDE, L>(row, &mut into);
@@ -257,9 +257,9 @@ impl<V: Vectors, A: Factor, B: Factor> Product<V, A, B> {
         let (mut column, columns) = (0, self.columns);
         let may_overlap = columns > C && !matches!(into.start, Start::Output);
         while columns - column >= C || columns > column && may_overlap {
-            let own = column.min(columns - C);
-            self.multiply_tile::<R, C, L>(row, own, into);
-            column = own + C;
+            let first = column.min(columns - C);
+            self.multiply_tile::<R, C, L>(row, first, into);
+            column = first + C;
         }
         while column < columns {
             self.multiply_tile::<R, 1, L>(row, column, into);

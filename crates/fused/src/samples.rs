@@ -47,8 +47,8 @@ impl BatchPredictions {
 
     /// Moves the predictions of others behind its own.
     pub(crate) fn append(&mut self, others: &mut Self) {
-        for (own, others) in self.arrays().into_iter().zip(others.arrays()) {
-            own.append(others);
+        for (values, others) in self.arrays().into_iter().zip(others.arrays()) {
+            values.append(others);
         }
     }
 }

@@ -24,17 +24,17 @@ pub struct Forward {
 }
 
 impl Forward {
-    /// The values of an array that was recorded at a place: an index for each of some of its axes, from the first on.
+    /// The values of an array that was recorded, at an index for each of some of its axes, from the first on.
     ///
     /// # Panics
-    /// When the array has no such place, or was not recorded.
-    pub fn at(&self, array: Array, place: &[usize]) -> &[f32] {
+    /// When the array has no such indices, or was not recorded.
+    pub fn at(&self, array: Array, indices: &[usize]) -> &[f32] {
         let shape = array.shape(self.dims);
-        let (outer, inner) = shape.split_at(place.len());
+        let (outer, inner) = shape.split_at(indices.len());
         let (index, size) = (
             outer
                 .iter()
-                .zip(place)
+                .zip(indices)
                 .fold(0, |index, (extent, at)| index * extent + at),
             inner.iter().product::<usize>(),
         );
@@ -56,10 +56,10 @@ pub enum Recorded {
 impl Recorded {
     /// The arrays that are recorded of models with these extents.
     pub fn arrays(self, dims: Dims) -> impl Iterator<Item = Array> {
-        let own = Array::ALL
+        let existing = Array::ALL
             .into_iter()
             .filter(move |array| array.exists(dims));
-        own.filter(move |&array| self.has(array))
+        existing.filter(move |&array| self.has(array))
     }
 
     fn has(self, array: Array) -> bool {
@@ -253,8 +253,8 @@ impl Recorder<'_> {
                 let columns = axes.last().map_or(0, |axis| self.forward.dims.extent(axis));
                 let width = padded(heads * columns);
                 for head in 0..heads {
-                    let (own, matrix) = (&values[head * columns..], [positions, columns]);
-                    self.copy(array, layer * heads + head, matrix, own, width);
+                    let (head_values, matrix) = (&values[head * columns..], [positions, columns]);
+                    self.copy(array, layer * heads + head, matrix, head_values, width);
                 }
             }
         }
@@ -262,7 +262,7 @@ impl Recorder<'_> {
 
     /// Records the mask before interventions.
     fn record_mask(&mut self, values: &[Lanes]) {
-        let own = if self.interventions.is_empty() {
+        let allowed = if self.interventions.is_empty() {
             values
         } else {
             &self.mask
@@ -271,18 +271,18 @@ impl Recorder<'_> {
         let masks = self.forward.mask.chunks_exact_mut(pairs);
         let masks = masks.skip(self.first).take(self.lanes);
         for (lane, mask) in masks.enumerate() {
-            for (may, own) in mask.iter_mut().zip(own) {
-                *may = own[lane] != 0.0;
+            for (may, lanes) in mask.iter_mut().zip(allowed) {
+                *may = lanes[lane] != 0.0;
             }
         }
     }
 
-    /// Copies a matrix of each lane to its place, counted in such matrices, in the array of the lane's sample.
+    /// Copies a matrix of each lane into the array of the lane's sample, at an index that counts such matrices.
     /// `stride` is the distance between two rows of `values`.
     fn copy(
         &mut self,
         array: Array,
-        place: usize,
+        index: usize,
         [rows, columns]: [usize; 2],
         values: &[Lanes],
         stride: usize,
@@ -292,12 +292,12 @@ impl Recorder<'_> {
             return; // It is not recorded.
         }
         let each = into.len() / self.forward.dims.samples;
-        let start = place * rows * columns;
+        let start = index * rows * columns;
         for lane in 0..self.lanes {
             let sample = (self.first + lane) * each;
-            let own = &mut into[sample + start..][..rows * columns];
-            for (row, own) in own.chunks_exact_mut(columns).enumerate() {
-                for (number, value) in own.iter_mut().zip(&values[row * stride..]) {
+            let matrix = &mut into[sample + start..][..rows * columns];
+            for (row, numbers) in matrix.chunks_exact_mut(columns).enumerate() {
+                for (number, value) in numbers.iter_mut().zip(&values[row * stride..]) {
                     *number = value[lane];
                 }
             }

@@ -233,9 +233,9 @@ pub(crate) fn rows_of_samples<V: Vectors, const L: usize>(
     columns: &[Lanes<L>],
     part: usize,
 ) -> [Lanes; LANES] {
-    let mut own = [ZERO; LANES];
-    for (own, column) in own.iter_mut().zip(&columns[..LANES]) {
-        own.copy_from_slice(&column[part * LANES..][..LANES]);
+    let mut tile = [ZERO; LANES];
+    for (numbers, column) in tile.iter_mut().zip(&columns[..LANES]) {
+        numbers.copy_from_slice(&column[part * LANES..][..LANES]);
     }
-    vectors.transpose(own)
+    vectors.transpose(tile)
 }

@@ -5,7 +5,7 @@ use crate::chunk::Chunk;
 use crate::gradients::{GradientPart, Mode, Terms};
 use crate::kernel::Kernel;
 use crate::lanes::{LANES, LANES_16};
-use crate::pass::{Pass, Plan};
+use crate::pass::{Pass, PassPlan};
 use crate::samples::BatchPredictions;
 use crate::values::Values;
 
@@ -33,7 +33,11 @@ impl Worker {
     }
 
     /// A pass of up to eight samples, whose gradients of parameters are not wanted.
-    pub(crate) fn pass<'a>(&'a mut self, plan: &'a Plan, kernel: Kernel<'a>) -> Pass<'a, LANES> {
+    pub(crate) fn pass<'a>(
+        &'a mut self,
+        plan: &'a PassPlan,
+        kernel: Kernel<'a>,
+    ) -> Pass<'a, LANES> {
         self.terms.mode = Mode::Skip;
         let part = GradientPart::whole(&mut []);
         Pass::new(plan, kernel, &mut self.values, &mut self.terms, part)
@@ -42,7 +46,7 @@ impl Worker {
     /// Adds the gradient of a chunk's losses, each of which counts as the share of its sample, and keeps the losses.
     pub(crate) fn train(
         &mut self,
-        plan: &Plan,
+        plan: &PassPlan,
         kernel: Kernel<'_>,
         chunk: Chunk<'_>,
         share: f32,
@@ -62,7 +66,7 @@ impl Worker {
     }
 
     /// Appends the predictions for a chunk to those that the thread has.
-    pub(crate) fn predict(&mut self, plan: &Plan, kernel: Kernel<'_>, chunk: Chunk<'_>) {
+    pub(crate) fn predict(&mut self, plan: &PassPlan, kernel: Kernel<'_>, chunk: Chunk<'_>) {
         let (part, predictions) = (GradientPart::whole(&mut []), &mut self.predictions);
         if kernel.isa.has_sixteen_lanes() && chunk.chosen.len() > LANES {
             let values = self

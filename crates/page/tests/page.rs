@@ -84,7 +84,7 @@ fn dump(step: usize) -> AttentionDump {
         labels: vec![1.0, f32::NAN],
         logits: vec![0.5 + step as f32, -0.25],
         probabilities: vec![0.9, 0.437_823_5],
-        arrays: Arrays::of(|array| match array {
+        arrays: Arrays::from_fn(|array| match array {
             Array::Scores => rows.iter().flat_map(|row| row.0.clone()).collect(),
             Array::Weights => rows.iter().flat_map(|row| row.1.clone()).collect(),
             _ if !array.exists(dims) => Vec::new(),

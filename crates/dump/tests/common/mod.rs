@@ -75,7 +75,7 @@ pub(crate) fn with_dims(dims: Dims) -> AttentionDump {
         labels: [1.0, 0.0][..samples].to_vec(),
         logits: numbers(1, &[samples, logits]),
         probabilities: numbers(2, &[samples, logits]),
-        arrays: Arrays::of(|array| match array {
+        arrays: Arrays::from_fn(|array| match array {
             _ if !array.exists(dims) => Vec::new(),
             Array::Weights => {
                 let count = array.shape(dims).iter().product();

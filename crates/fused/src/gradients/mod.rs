@@ -51,9 +51,9 @@ pub(crate) enum Mode {
     Skip,
 }
 
-/// Rows of a pass, of a width.
+/// The rows of a term, of one pass and one width.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rows {
+struct TermRows {
     start: usize,
     len: usize,
     width: usize,
@@ -62,7 +62,7 @@ struct Rows {
 /// Inputs that were multiplied by a matrix. Each `height` rows have a sum of their own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Input {
-    rows: Rows,
+    rows: TermRows,
     height: usize,
 }
 
@@ -78,12 +78,12 @@ impl Input {
 #[derive(Clone, Debug)]
 enum Term {
     /// `factor Σ input ⊗ gradient` in some columns: the input, the gradients, the columns, the factor.
-    Products(Input, Rows, Range<usize>, f32),
+    Products(Input, TermRows, Range<usize>, f32),
     /// Rows, one after the other, to a single one.
-    Rows(Rows),
+    Rows(TermRows),
     /// The row of each token, to that of the token and that of its position.
     Embeddings {
-        rows: Rows,
+        rows: TermRows,
         tokens: Range<usize>,
         positions: Option<Matrix>,
         /// Positions that the pass computes.
@@ -123,7 +123,7 @@ impl Terms {
     }
 
     /// Room for rows.
-    fn reserve(&mut self, len: usize, width: usize) -> Rows {
+    fn reserve(&mut self, len: usize, width: usize) -> TermRows {
         let (start, end) = (self.end, self.end + len);
         if end > self.rows.len() {
             let mut more = Aligned::zeros(end.next_power_of_two());
@@ -131,14 +131,14 @@ impl Terms {
             self.rows = more;
         }
         self.end = end.next_multiple_of(16);
-        Rows { start, len, width }
+        TermRows { start, len, width }
     }
 
-    fn numbers(&self, rows: Rows) -> &[f32] {
+    fn numbers(&self, rows: TermRows) -> &[f32] {
         &self.rows.as_flattened()[rows.start..][..rows.len]
     }
 
-    fn numbers_mut(&mut self, rows: Rows) -> &mut [f32] {
+    fn numbers_mut(&mut self, rows: TermRows) -> &mut [f32] {
         &mut self.rows.as_flattened_mut()[rows.start..][..rows.len]
     }
 
@@ -154,7 +154,7 @@ impl Terms {
         isa: Instructions,
         lanes: &[Lanes<L>],
         width: usize,
-    ) -> Rows {
+    ) -> TermRows {
         let rows = self.reserve(lanes.len() * L, width);
         lanes_to_rows(isa, lanes, self.numbers_mut(rows), width);
         rows
@@ -250,7 +250,7 @@ impl Gradients<'_> {
         fill(self.terms.numbers_mut(both));
         let len = both.len / 2;
         for (slot, start) in slots.into_iter().zip([both.start, both.start + len]) {
-            self.add_or_keep(slot, Term::Rows(Rows { start, len, width }));
+            self.add_or_keep(slot, Term::Rows(TermRows { start, len, width }));
         }
     }
 
@@ -304,7 +304,7 @@ impl Gradients<'_> {
 }
 
 /// Adds what passes have kept, `passes` of them one after the other, to a part of the gradient, so many of them together. A pass is
-/// given by its terms and its place among their passes.
+/// given by its terms and its index among their passes.
 pub(crate) fn add_kept<'a>(
     isa: Instructions,
     passes: usize,
@@ -315,8 +315,8 @@ pub(crate) fn add_kept<'a>(
     for start in (0..passes).step_by(together) {
         let count = together.min(passes - start);
         let lists: [_; MAX_PASSES_TOGETHER] = std::array::from_fn(|index| {
-            let (terms, own) = pass(start + index.min(count - 1));
-            (terms, terms.of_pass(own))
+            let (terms, pass_index) = pass(start + index.min(count - 1));
+            (terms, terms.of_pass(pass_index))
         });
         // Every pass adds the same things in the same order.
         for index in 0..lists[0].1.len() {

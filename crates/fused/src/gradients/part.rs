@@ -31,22 +31,22 @@ impl<'a> GradientPart<'a> {
         }
     }
 
-    /// Parts that start at some places of the whole gradient; the last place is its end.
+    /// Parts that start at some indices of the whole gradient; the last index is its end.
     pub(crate) fn divided(&mut self, parts: &[usize]) -> Vec<GradientPart<'_>> {
         let (mut rest, mut squares) = (&mut *self.gradient, self.squares.as_deref_mut());
         let mut divided = Vec::with_capacity(parts.len() - 1);
         for ends in parts.windows(2) {
-            let (own, others) = rest.split_at_mut(ends[1] - ends[0]);
+            let (part, others) = rest.split_at_mut(ends[1] - ends[0]);
             rest = others;
-            let own_squares = squares.take().map(|all| {
-                let (own, others) = all.split_at_mut(all.len().min(ends[1] - ends[0]));
+            let part_squares = squares.take().map(|all| {
+                let (part, others) = all.split_at_mut(all.len().min(ends[1] - ends[0]));
                 squares = Some(others);
-                own
+                part
             });
             divided.push(GradientPart {
                 start: ends[0],
-                gradient: own,
-                squares: own_squares,
+                gradient: part,
+                squares: part_squares,
             });
         }
         divided
@@ -72,9 +72,9 @@ impl<'a> GradientPart<'a> {
         slot: Matrix,
         rows: Range<usize>,
     ) -> (&mut [f32], &mut [f32]) {
-        let own = rows.start * slot.stride - self.start..rows.end * slot.stride - self.start;
+        let numbers = rows.start * slot.stride - self.start..rows.end * slot.stride - self.start;
         let squares = self.squares.as_deref_mut();
-        let squares = squares.map_or(&mut [][..], |squares| &mut squares[own.clone()]);
-        (&mut self.gradient[own], squares)
+        let squares = squares.map_or(&mut [][..], |squares| &mut squares[numbers.clone()]);
+        (&mut self.gradient[numbers], squares)
     }
 }

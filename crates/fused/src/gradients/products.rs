@@ -53,20 +53,20 @@ for_each_isa! {
         segments: &'a [Segment<'a>], widths: [usize; 2], inputs: Range<usize>, columns: Range<usize>, factor: f32,
         sums: &'a mut [f32],
     ) {
-        let rows = Rows { segments, widths, inputs, factor };
-        rows.add_all(vectors, columns, sums);
+        let products = OuterProducts { segments, widths, inputs, factor };
+        products.add_all(vectors, columns, sums);
     }
 }
 
-/// Rows whose products are summed, and the inputs of which they are.
-struct Rows<'a> {
+/// Rows whose outer products are summed, and the inputs of which they are.
+struct OuterProducts<'a> {
     segments: &'a [Segment<'a>],
     widths: [usize; 2],
     inputs: Range<usize>,
     factor: f32,
 }
 
-impl Rows<'_> {
+impl OuterProducts<'_> {
     #[inline(always)]
     fn add_all<V: Vectors>(&self, vectors: V, columns: Range<usize>, sums: &mut [f32]) {
         let mut column = columns.start;
@@ -124,14 +124,14 @@ impl Rows<'_> {
                 let mut tile = [[vectors.splat(0.0); C]; I];
                 for _ in 0..segment.height {
                     let (of_left, of_right) = (&left[i..][..I], &right[column..][..C * V::LANES]);
-                    let mut own = [vectors.splat(0.0); C];
+                    let mut right_vectors = [vectors.splat(0.0); C];
                     for c in 0..C {
-                        own[c] = vectors.load(&of_right[c * V::LANES..]);
+                        right_vectors[c] = vectors.load(&of_right[c * V::LANES..]);
                     }
                     for k in 0..I {
                         let left = vectors.splat(of_left[k]);
                         for c in 0..C {
-                            vectors.add_product(&mut tile[k][c], left, own[c]);
+                            vectors.add_product(&mut tile[k][c], left, right_vectors[c]);
                         }
                     }
                     (left, right) = (&left[left_width..], &right[right_width..]);
@@ -145,8 +145,8 @@ impl Rows<'_> {
         }
         for k in 0..I {
             for c in 0..C {
-                let own = &mut sums[first + k * right_width + c * V::LANES..];
-                vectors.store(totals[k][c], own);
+                let into = &mut sums[first + k * right_width + c * V::LANES..];
+                vectors.store(totals[k][c], into);
             }
         }
     }

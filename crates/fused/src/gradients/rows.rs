@@ -30,19 +30,19 @@ for_each_isa! {
     /// Adds the gradient of each token to its row, and its square to `squares`, for the tokens of some rows of the table.
     /// `gradient` and `squares` have these rows; `squares` may be empty.
     pub(super) fn add_to_tokens<'a>(
-        rows: &'a [f32], width: usize, tokens: &'a [u32], own: Range<usize>, gradient: &'a mut [f32],
+        rows: &'a [f32], width: usize, tokens: &'a [u32], range: Range<usize>, gradient: &'a mut [f32],
         squares: &'a mut [f32],
     ) {
         for (row, &token) in rows.chunks_exact(width).zip(tokens) {
-            if !own.contains(&(token as usize)) {
+            if !range.contains(&(token as usize)) {
                 continue;
             }
-            let place = (token as usize - own.start) * width..(token as usize - own.start + 1) * width;
-            for (sum, value) in gradient[place.clone()].iter_mut().zip(row) {
+            let numbers = (token as usize - range.start) * width..(token as usize - range.start + 1) * width;
+            for (sum, value) in gradient[numbers.clone()].iter_mut().zip(row) {
                 *sum += value;
             }
             if !squares.is_empty() {
-                for (sum, value) in squares[place].iter_mut().zip(row) {
+                for (sum, value) in squares[numbers].iter_mut().zip(row) {
                     *sum += square(*value);
                 }
             }
@@ -54,14 +54,14 @@ for_each_isa! {
     /// Adds the gradient of each token to the row of its position, for some rows of the table. The rows are those of `computed`
     /// positions for every eight samples.
     pub(super) fn add_to_positions<'a>(
-        rows: &'a [f32], width: usize, tokens: &'a [u32], computed: usize, own: Range<usize>, gradient: &'a mut [f32],
+        rows: &'a [f32], width: usize, tokens: &'a [u32], computed: usize, range: Range<usize>, gradient: &'a mut [f32],
     ) {
         for (index, (row, &token)) in rows.chunks_exact(width).zip(tokens).enumerate() {
             let position = index / LANES % computed;
-            if token == NO_TOKEN || !own.contains(&position) {
+            if token == NO_TOKEN || !range.contains(&position) {
                 continue;
             }
-            let sums = &mut gradient[(position - own.start) * width..][..width];
+            let sums = &mut gradient[(position - range.start) * width..][..width];
             for (sum, value) in sums.iter_mut().zip(row) {
                 *sum += value;
             }

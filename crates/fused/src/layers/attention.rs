@@ -45,9 +45,11 @@ impl<const L: usize> Pass<'_, L> {
     pub(crate) fn normalize_input(&mut self, layer: usize) {
         let (k, s, values) = (self.kernel, self.kernel.sizes, &mut *self.values);
         let slots = self.layout.layers[layer].norm;
-        let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
+        let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
         let count = self.positions * s.width;
-        own.attended.normalize_before(k, slots, &input[..count]);
+        layer_values
+            .attended
+            .normalize_before(k, slots, &input[..count]);
     }
 
     /// Attention of some queries: their contexts, from the first row on.
@@ -55,30 +57,30 @@ impl<const L: usize> Pass<'_, L> {
         self.project_rows(layer, rows.clone());
         self.values.mask.count_keys(self.positions);
         let (k, s, p) = (self.kernel, self.kernel.sizes, self.positions);
-        let attention = &self.architecture.model.attention;
+        let config = &self.architecture.model.attention;
         let dropped = self.rows_at(DropoutPlace::Attention(layer));
         let has_dropout = self.dropout.is_at(dropped.place);
-        let (own, mask) = (&mut self.values.layers[layer].attention, &self.values.mask);
-        own.keep_softmax(has_dropout);
+        let (attention, mask) = (&mut self.values.layers[layer].attention, &self.values.mask);
+        attention.keep_softmax(has_dropout);
         // A hook has all queries of a head at once.
         let (hook, height) = (&mut self.hook, tile_height::<L>(p));
         let height = hook.as_ref().map_or(height, |_| rows.len());
         for tile in tiles(s, &rows, height) {
             let count = tile.queries.len();
             let allowed = mask.rows(tile.queries.clone(), p);
-            let weights = &mut own.weights[tile.pairs(p)];
-            let (query, key) = (&own.query[tile.first..], &own.key[tile.column..]);
-            let (query, key) = (Rows(query, s.heads_width), Transposed(key, s.heads_width));
+            let weights = &mut attention.weights[tile.pairs(p)];
+            let query = Rows(&attention.query[tile.first..], s.heads_width);
+            let key = Transposed(&attention.key[tile.column..], s.heads_width);
             let into = Target::of(weights, p).times(k.scale);
             k.multiply([count, s.d_head, p], query, key, into);
-            if attention.log_length {
+            if config.log_length {
                 scale_rows(k.isa, weights, p, &mask.log_counts[tile.queries.clone()]);
             }
             hook.visit(Pairs(Array::Scores, layer, tile.head), weights);
-            match attention.weighting() {
+            match config.weighting() {
                 Weighting::Softmax => softmax::forward(k.isa, weights, p, allowed),
                 Weighting::Rate(share) => {
-                    let softmax = &mut own.softmax[tile.pairs(p)];
+                    let softmax = &mut attention.softmax[tile.pairs(p)];
                     softmax.copy_from_slice(weights);
                     softmax::forward(k.isa, softmax, p, allowed);
                     softmax::mix(k.isa, softmax, share as f32, p, allowed, weights);
@@ -86,49 +88,50 @@ impl<const L: usize> Pass<'_, L> {
                 Weighting::Scores => hide(k.isa, weights, allowed),
             }
             hook.visit(Pairs(Array::Weights, layer, tile.head), weights);
-            if has_dropout && attention.weighting() == Weighting::Softmax {
-                own.softmax[tile.pairs(p)].copy_from_slice(weights);
+            if has_dropout && config.weighting() == Weighting::Softmax {
+                attention.softmax[tile.pairs(p)].copy_from_slice(weights);
             }
-            self.dropout.apply(k.isa, tile.of(dropped), weights);
-            let value = Rows(&own.value[tile.column..], s.heads_width);
-            let into = Target::of(&mut own.context[tile.first..], s.heads_width);
+            self.dropout.apply(k.isa, tile.narrow(dropped), weights);
+            let value = Rows(&attention.value[tile.column..], s.heads_width);
+            let into = Target::of(&mut attention.context[tile.first..], s.heads_width);
             k.multiply([count, p, s.d_head], Rows(weights, p), value, into);
         }
-        hook.visit(Vectors(Array::Context, layer), &mut own.context);
+        hook.visit(Vectors(Array::Context, layer), &mut attention.context);
     }
 
     /// Queries of some rows, and keys and values of all.
     fn project_rows(&mut self, layer: usize, rows: Range<usize>) {
         let (k, s, values) = (self.kernel, self.kernel.sizes, &mut *self.values);
         let slots = &self.layout.layers[layer];
-        let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let source = &own.attended.source(input)[..self.positions * s.width];
+        let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
+        let source = &layer_values.attended.source(input)[..self.positions * s.width];
         let queried = &source[rows.start * s.width..rows.end * s.width];
-        let own = &mut own.attention;
+        let attention = &mut layer_values.attention;
         let (count, all) = (rows.len() * s.heads_width, self.positions * s.heads_width);
         if let Some([query, key, value]) = slots.projections {
-            k.project(key, source, &mut own.key);
+            k.project(key, source, &mut attention.key);
             if self.architecture.model.attention.projections == ProjectionKind::Shared {
-                own.value[..all].copy_from_slice(&own.key[..all]);
-                own.query[..count].copy_from_slice(&own.key[rows.start * s.heads_width..][..count]);
+                attention.value[..all].copy_from_slice(&attention.key[..all]);
+                attention.query[..count]
+                    .copy_from_slice(&attention.key[rows.start * s.heads_width..][..count]);
             } else {
-                k.project(query, queried, &mut own.query);
-                k.project(value, source, &mut own.value);
+                k.project(query, queried, &mut attention.query);
+                k.project(value, source, &mut attention.value);
             }
         } else {
-            own.query[..count].copy_from_slice(queried);
-            own.key[..all].copy_from_slice(source);
-            own.value[..all].copy_from_slice(source);
+            attention.query[..count].copy_from_slice(queried);
+            attention.key[..all].copy_from_slice(source);
+            attention.value[..all].copy_from_slice(source);
         }
         if let Some(tables) = &self.architecture.rotation {
-            let query = &mut own.query[..count];
+            let query = &mut attention.query[..count];
             rotate(k.isa, query, s, rows.start, tables, 1.0);
-            rotate(k.isa, &mut own.key[..all], s, 0, tables, 1.0);
+            rotate(k.isa, &mut attention.key[..all], s, 0, tables, 1.0);
         }
         for (array, vectors) in [
-            (Array::Query, &mut own.query),
-            (Array::Key, &mut own.key),
-            (Array::Value, &mut own.value),
+            (Array::Query, &mut attention.query),
+            (Array::Key, &mut attention.key),
+            (Array::Value, &mut attention.value),
         ] {
             self.hook.visit(Vectors(array, layer), vectors);
         }
@@ -139,14 +142,16 @@ impl<const L: usize> Pass<'_, L> {
         let dropped = self.rows_at(DropoutPlace::Attended(layer));
         let (k, s, values) = (self.kernel, self.kernel.sizes, &mut *self.values);
         let slots = &self.layout.layers[layer];
-        let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
+        let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
         let input = &input[rows.start * s.width..rows.end * s.width];
-        let residual = own.attended.residual_mut();
-        let added = [input, &own.attention.context[..]];
+        let residual = layer_values.attended.residual_mut();
+        let added = [input, &layer_values.attention.context[..]];
         self.dropout
             .project_onto(k, dropped, slots.output, added, residual);
         self.hook.visit(Vectors(Array::Residual, layer), residual);
-        own.attended.normalize_after(k, slots.norm, rows.len());
+        layer_values
+            .attended
+            .normalize_after(k, slots.norm, rows.len());
     }
 
     /// From the gradient of what attention gives on, in `d_layer.stream`, to those of the residual and of the contexts.
@@ -154,15 +159,17 @@ impl<const L: usize> Pass<'_, L> {
         let (k, s, slots) = (self.kernel, self.kernel.sizes, &self.layout.layers[layer]);
         let dropped = self.rows_at(DropoutPlace::Attended(layer));
         let (values, gradients) = (&mut *self.values, &mut self.gradients);
-        let own = &values.layers[layer];
+        let layer_values = &values.layers[layer];
         let gradient = &mut values.d_layer.stream[..rows * s.width];
         let d_context = &mut values.d_attention.context;
         let norm = slots.norm;
-        own.attended.backward_after(k, norm, gradient, gradients);
+        layer_values
+            .attended
+            .backward_after(k, norm, gradient, gradients);
         values.d_layer.residual[..gradient.len()].copy_from_slice(gradient);
         self.dropout.apply(k.isa, dropped, gradient);
         k.project_back(slots.output, gradient, d_context, false);
-        let context = &own.attention.context[..rows * s.heads_width];
+        let context = &layer_values.attention.context[..rows * s.heads_width];
         let input = gradients.input(context, s.heads_width);
         gradients.linear(input, gradient, slots.output);
     }
@@ -170,16 +177,17 @@ impl<const L: usize> Pass<'_, L> {
     /// From the gradient of the contexts to those of queries, keys and values.
     pub(crate) fn backward_attention(&mut self, layer: usize, rows: Range<usize>) {
         let (k, s, p) = (self.kernel, self.kernel.sizes, self.positions);
-        let attention = &self.architecture.model.attention;
+        let config = &self.architecture.model.attention;
         let dropped = self.rows_at(DropoutPlace::Attention(layer));
-        let (own, mask) = (&self.values.layers[layer].attention, &self.values.mask);
+        let (attention, mask) = (&self.values.layers[layer].attention, &self.values.mask);
         let d = &mut self.values.d_attention;
         for tile in tiles(s, &rows, tile_height::<L>(p)) {
             let count = tile.queries.len();
             let is_first = tile.queries.start == rows.start;
             let is_last = tile.queries.end == rows.end;
             let allowed = mask.rows(tile.queries.clone(), p);
-            let (weights, d_scores) = (&own.weights[tile.pairs(p)], &mut d.scores[..count * p]);
+            let weights = &attention.weights[tile.pairs(p)];
+            let d_scores = &mut d.scores[..count * p];
             let d_context = Rows(&d.context[tile.first..], s.heads_width);
             // dv = W^T dc
             let into = Target::of(&mut d.value[tile.column..], s.heads_width).on_top(!is_first);
@@ -190,37 +198,37 @@ impl<const L: usize> Pass<'_, L> {
                 into,
             );
             // dW = dc V^T
-            let value = Transposed(&own.value[tile.column..], s.heads_width);
+            let value = Transposed(&attention.value[tile.column..], s.heads_width);
             k.multiply(
                 [count, s.d_head, p],
                 d_context,
                 value,
                 Target::of(d_scores, p),
             );
-            self.dropout.apply(k.isa, tile.of(dropped), d_scores);
-            match attention.weighting() {
+            self.dropout.apply(k.isa, tile.narrow(dropped), d_scores);
+            match config.weighting() {
                 Weighting::Softmax if self.dropout.is_at(dropped.place) => {
-                    softmax::backward(k.isa, &own.softmax[tile.pairs(p)], d_scores, p);
+                    softmax::backward(k.isa, &attention.softmax[tile.pairs(p)], d_scores, p);
                 }
                 Weighting::Softmax => softmax::backward(k.isa, weights, d_scores, p),
                 Weighting::Rate(share) => {
                     scale(k.isa, d_scores, share as f32);
-                    softmax::backward(k.isa, &own.softmax[tile.pairs(p)], d_scores, p);
+                    softmax::backward(k.isa, &attention.softmax[tile.pairs(p)], d_scores, p);
                 }
                 Weighting::Scores => hide(k.isa, d_scores, allowed),
             }
-            if attention.log_length {
+            if config.log_length {
                 scale_rows(k.isa, d_scores, p, &mask.log_counts[tile.queries.clone()]);
             }
             if self.holds_weights {
                 d_scores.fill([0.0; L]);
             }
             // dq = s dZ K
-            let key = Rows(&own.key[tile.column..], s.heads_width);
+            let key = Rows(&attention.key[tile.column..], s.heads_width);
             let into = Target::of(&mut d.query[tile.first..], s.heads_width).times(k.scale);
             k.multiply([count, p, s.d_head], Rows(d_scores, p), key, into);
             // dk = s dZ^T Q
-            let query = Rows(&own.query[tile.first..], s.heads_width);
+            let query = Rows(&attention.query[tile.first..], s.heads_width);
             let into = Target::of(&mut d.key[tile.column..], s.heads_width).on_top(!is_first);
             let into = into.times(if is_last { k.scale } else { 1.0 });
             k.multiply([p, count, s.d_head], Transposed(d_scores, p), query, into);
@@ -260,8 +268,8 @@ impl<const L: usize> Pass<'_, L> {
             add(k.isa, stream, key);
             return;
         };
-        let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let source = &own.attended.source(input)[..p * s.width];
+        let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
+        let source = &layer_values.attended.source(input)[..p * s.width];
         if !is_separate {
             let input = gradients.input(source, s.width);
             gradients.linear(input, key, to_key);
@@ -291,8 +299,8 @@ impl<const L: usize> Pass<'_, L> {
             stream.fill([0.0; L]);
         }
         if !is_pre {
-            let own = &mut stream[rows.start * s.width..rows.end * s.width];
-            own.copy_from_slice(&d.residual[..own.len()]);
+            let stream_rows = &mut stream[rows.start * s.width..rows.end * s.width];
+            stream_rows.copy_from_slice(&d.residual[..stream_rows.len()]);
         }
     }
 
@@ -305,8 +313,8 @@ impl<const L: usize> Pass<'_, L> {
             let stream = &mut d.stream[..self.positions * s.width];
             let attended = &values.layers[layer].attended;
             attended.backward_before(k, slots, stream, &mut self.gradients);
-            let own = &mut stream[rows.start * s.width..rows.end * s.width];
-            add(k.isa, own, &d.residual[..own.len()]);
+            let stream_rows = &mut stream[rows.start * s.width..rows.end * s.width];
+            add(k.isa, stream_rows, &d.residual[..stream_rows.len()]);
         }
     }
 }
@@ -329,8 +337,8 @@ impl Tile {
         self.row * keys..(self.row + self.queries.len()) * keys
     }
 
-    /// Their rows, from those of another tile.
-    fn of(&self, dropped: DroppedRows) -> DroppedRows {
+    /// Narrows the rows of all queries to theirs.
+    fn narrow(&self, dropped: DroppedRows) -> DroppedRows {
         DroppedRows {
             first: self.head * dropped.whole + self.queries.start,
             row_step: 1,

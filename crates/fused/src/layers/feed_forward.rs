@@ -21,32 +21,32 @@ impl<const L: usize> Pass<'_, L> {
             return;
         };
         let [dropped, fed] = self.dropped_rows(layer);
-        let own = &mut self.values.layers[layer];
-        let input = &own.attended.output()[..rows * k.sizes.width];
-        own.fed.normalize_before(k, slots.norm, input);
+        let layer_values = &mut self.values.layers[layer];
+        let input = &layer_values.attended.output()[..rows * k.sizes.width];
+        layer_values.fed.normalize_before(k, slots.norm, input);
         k.project(
             slots.hidden,
-            &own.fed.source(input)[..input.len()],
-            &mut own.hidden.output,
+            &layer_values.fed.source(input)[..input.len()],
+            &mut layer_values.hidden.output,
         );
         activate(
             k.isa,
             activation,
-            &mut own.hidden,
+            &mut layer_values.hidden,
             rows * slots.hidden.weight.stride,
         );
         self.hook.visit(
             Vectors(Array::FeedForwardHidden, layer),
-            &mut own.hidden.output,
+            &mut layer_values.hidden.output,
         );
-        let hidden = &mut own.hidden.output[..rows * slots.hidden.weight.stride];
+        let hidden = &mut layer_values.hidden.output[..rows * slots.hidden.weight.stride];
         self.dropout.apply(k.isa, dropped, hidden);
-        let residual = own.fed.residual_mut();
+        let residual = layer_values.fed.residual_mut();
         self.dropout
             .project_onto(k, fed, slots.output, [input, hidden], residual);
         self.hook
             .visit(Vectors(Array::FeedForwardResidual, layer), residual);
-        own.fed.normalize_after(k, slots.norm, rows);
+        layer_values.fed.normalize_after(k, slots.norm, rows);
     }
 
     /// The rows of which dropout leaves out values: hidden ones, and those that are added to the residual stream.
@@ -62,10 +62,12 @@ impl<const L: usize> Pass<'_, L> {
         };
         let [dropped, fed] = self.dropped_rows(layer);
         let (values, gradients) = (&mut *self.values, &mut self.gradients);
-        let own = &values.layers[layer];
+        let layer_values = &values.layers[layer];
         let (count, hidden_width) = (rows * k.sizes.width, slots.hidden.weight.stride);
         let gradient = &mut values.d_layer.stream[..count];
-        own.fed.backward_after(k, slots.norm, gradient, gradients);
+        layer_values
+            .fed
+            .backward_after(k, slots.norm, gradient, gradients);
         // The residual passes its gradient to the input, and to W_2, the activation and W_1.
         let d_hidden = &mut values.d_layer.hidden[..rows * hidden_width];
         let mut d_added = &*gradient;
@@ -77,11 +79,11 @@ impl<const L: usize> Pass<'_, L> {
             d_added = kept;
         }
         k.project_back(slots.output, d_added, d_hidden, false);
-        let input = gradients.input(&own.hidden.output[..d_hidden.len()], hidden_width);
+        let input = gradients.input(&layer_values.hidden.output[..d_hidden.len()], hidden_width);
         gradients.linear(input, d_added, slots.output);
         self.dropout.apply(k.isa, dropped, d_hidden);
-        backward_activation(k.isa, activation, &own.hidden, d_hidden);
-        let source = &own.fed.source(own.attended.output())[..count];
+        backward_activation(k.isa, activation, &layer_values.hidden, d_hidden);
+        let source = &layer_values.fed.source(layer_values.attended.output())[..count];
         let input = gradients.input(source, k.sizes.width);
         gradients.linear(input, d_hidden, slots.hidden);
         if values.d_layer.source.is_empty() {
@@ -89,7 +91,9 @@ impl<const L: usize> Pass<'_, L> {
         } else {
             let d_source = &mut values.d_layer.source[..count];
             k.project_back(slots.hidden, d_hidden, d_source, false);
-            own.fed.backward_before(k, slots.norm, d_source, gradients);
+            layer_values
+                .fed
+                .backward_before(k, slots.norm, d_source, gradients);
             add(k.isa, gradient, d_source);
         }
     }

@@ -20,7 +20,7 @@ impl<const L: usize> MaskValues<L> {
     pub(crate) fn has_key(&self, query: usize, keys: usize) -> Lanes<L> {
         match self.rows(query..query + 1, keys) {
             [] => [1.0; L],
-            row => row.iter().fold([0.0; L], |has, own| zip(*own, has, larger)),
+            row => row.iter().fold([0.0; L], |has, may| zip(*may, has, larger)),
         }
     }
 
@@ -31,7 +31,7 @@ impl<const L: usize> MaskValues<L> {
                 [] => [keys as f32; L],
                 row => row
                     .iter()
-                    .fold([0.0; L], |count, own| zip(count, *own, |a, b| a + b)),
+                    .fold([0.0; L], |count, may| zip(count, *may, |a, b| a + b)),
             };
             self.log_counts[query] = count.map(|count| if count > 1.0 { log(count) } else { 0.0 });
         }

@@ -111,9 +111,9 @@ for_each_isa! {
             }
             for (rows, lanes) in [(&mut *d_gamma, along), (&mut *d_beta, across)] {
                 for part in 0..L / LANES {
-                    let own = rows[part * LANES * width..].chunks_exact_mut(width);
-                    for (own, sample) in own.zip(rows_of_samples(vectors, &lanes, part)) {
-                        own[column..][..LANES].copy_from_slice(&sample);
+                    let rows = rows[part * LANES * width..].chunks_exact_mut(width);
+                    for (row, sample) in rows.zip(rows_of_samples(vectors, &lanes, part)) {
+                        row[column..][..LANES].copy_from_slice(&sample);
                     }
                 }
             }

@@ -35,26 +35,27 @@ impl<const L: usize> Pass<'_, L> {
         let (k, s, p) = (self.kernel, self.kernel.sizes, self.positions);
         let dropped = self.rows_at(DropoutPlace::Attention(layer));
         let values = &mut *self.values;
-        let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let (input, own) = (own.attended.source(input), &mut own.attention);
+        let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
+        let input = layer_values.attended.source(input);
+        let attention = &mut layer_values.attention;
         let has_dropout = self.dropout.is_at(dropped.place);
-        own.keep_softmax(has_dropout);
+        attention.keep_softmax(has_dropout);
         let row = &input[read * s.width..][..s.width];
         match projections {
-            Some([query, ..]) => k.project(query, row, &mut own.query),
-            None => own.query[..s.heads_width].copy_from_slice(row),
+            Some([query, ..]) => k.project(query, row, &mut attention.query),
+            None => attention.query[..s.heads_width].copy_from_slice(row),
         }
         let [key, value] = [1, 2].map(|index| projections.map(|all| all[index]));
         let (u, pooled) = (&mut values.read_row.u, &mut values.read_row.pooled);
         for (head, u) in u.chunks_exact_mut(s.width).enumerate() {
-            k.project_head_back(key, head, k.scale, &own.query[s.columns(head)], u);
+            k.project_head_back(key, head, k.scale, &attention.query[s.columns(head)], u);
         }
-        let weights = &mut own.weights[..s.n_heads * p];
+        let weights = &mut attention.weights[..s.n_heads * p];
         let (sizes, into) = ([s.n_heads, s.d_model, p], Target::of(weights, p));
         k.multiply(sizes, Rows(u, s.width), Transposed(input, s.width), into);
         softmax::forward(k.isa, weights, p, values.mask.rows(read..read + 1, p));
         if has_dropout {
-            own.softmax[..weights.len()].copy_from_slice(weights);
+            attention.softmax[..weights.len()].copy_from_slice(weights);
             self.dropout.apply(k.isa, dropped, weights);
         }
         let (sizes, into) = ([s.n_heads, p, s.d_model], Target::of(pooled, s.width));
@@ -62,7 +63,7 @@ impl<const L: usize> Pass<'_, L> {
         // Without dropout the weights sum to 1, so the bias is added once; or to 0, if the row may look at no key.
         let has_key = values.mask.has_key(read, p);
         for (head, pooled) in pooled.chunks_exact(s.width).enumerate() {
-            let context = &mut own.context[s.columns(head)];
+            let context = &mut attention.context[s.columns(head)];
             if let Some(value) = value {
                 let bias = &k.numbers(value.bias)[s.columns(head)];
                 let share = if has_dropout {
@@ -102,8 +103,8 @@ impl<const L: usize> Pass<'_, L> {
         let (k, s, p) = (self.kernel, self.kernel.sizes, self.positions);
         let dropped = self.rows_at(DropoutPlace::Attention(layer));
         let values = &mut *self.values;
-        let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let input = own.attended.source(input);
+        let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
+        let input = layer_values.attended.source(input);
         let (read_row, d) = (&mut values.read_row, &mut values.d_attention);
 
         // dp_h = W_v dc_h
@@ -112,7 +113,7 @@ impl<const L: usize> Pass<'_, L> {
             k.project_head_back(value, head, 1.0, &d.context[s.columns(head)], d_pooled);
         }
         // da_j = dp · x_j, ds = a (da - Σ a da), du = Σ_j ds_j x_j
-        let weights = &own.attention.weights[..s.n_heads * p];
+        let weights = &layer_values.attention.weights[..s.n_heads * p];
         let d_scores = &mut d.scores[..s.n_heads * p];
         let (d_pooled, inputs) = (
             Rows(&read_row.d_pooled, s.width),
@@ -126,15 +127,16 @@ impl<const L: usize> Pass<'_, L> {
                 let Some(value) = value else { break };
                 let bias = &k.numbers(value.bias)[s.columns(head)];
                 let pairs = d.context[s.columns(head)].iter().zip(bias);
-                let shift = pairs.fold([0.0; L], |shift, (own, bias)| {
-                    zip(shift, *own, |shift, own| shift + own * bias)
+                let shift = pairs.fold([0.0; L], |shift, (gradient, bias)| {
+                    zip(shift, *gradient, |shift, gradient| shift + gradient * bias)
                 });
                 for score in d_scores {
                     *score = zip(*score, shift, |score, shift| score + shift);
                 }
             }
             self.dropout.apply(k.isa, dropped, d_scores);
-            softmax::backward(k.isa, &own.attention.softmax[..weights.len()], d_scores, p);
+            let softmax = &layer_values.attention.softmax[..weights.len()];
+            softmax::backward(k.isa, softmax, d_scores, p);
         } else {
             softmax::backward(k.isa, weights, d_scores, p);
         }
@@ -190,8 +192,8 @@ impl<const L: usize> Pass<'_, L> {
         };
         let (k, values, p) = (self.kernel, &mut *self.values, self.positions);
         let s = k.sizes;
-        let (own, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let row = &own.attended.source(input)[read * s.width..][..s.width];
+        let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
+        let row = &layer_values.attended.source(input)[read * s.width..][..s.width];
         let (gradients, d) = (&mut self.gradients, &mut values.d_attention);
         // dW_q = x ⊗ dq
         let input = gradients.input(row, s.width);
@@ -201,7 +203,7 @@ impl<const L: usize> Pass<'_, L> {
         let has_dropout = self.dropout.is_at(DropoutPlace::Attention(layer));
         let (with_key, d_context) = (&mut d.value[..s.heads_width], &d.context[..s.heads_width]);
         for head in 0..s.n_heads {
-            let weights = &own.attention.weights[head * p..][..p];
+            let weights = &layer_values.attention.weights[head * p..][..p];
             let share = if has_dropout { sum(weights) } else { has_key };
             for column in s.columns(head) {
                 with_key[column] =
@@ -209,13 +211,13 @@ impl<const L: usize> Pass<'_, L> {
             }
         }
         gradients.bias(with_key, value);
-        let query = &own.attention.query[..s.heads_width];
+        let query = &layer_values.attention.query[..s.heads_width];
         // Of each head: dW_v = p ⊗ dc, dW_k = s du ⊗ q
         for head in 0..s.n_heads {
-            let (columns, own) = (s.columns(head), head * s.width..(head + 1) * s.width);
-            let input = gradients.input(&values.read_row.pooled[own.clone()], s.width);
+            let (columns, head_row) = (s.columns(head), head * s.width..(head + 1) * s.width);
+            let input = gradients.input(&values.read_row.pooled[head_row.clone()], s.width);
             gradients.head(input, d_context, columns.clone(), 1.0, value.weight);
-            let input = gradients.input(&values.read_row.d_u[own], s.width);
+            let input = gradients.input(&values.read_row.d_u[head_row], s.width);
             gradients.head(input, query, columns, k.scale, key.weight);
         }
     }
@@ -223,5 +225,5 @@ impl<const L: usize> Pass<'_, L> {
 
 fn sum<const L: usize>(weights: &[Lanes<L>]) -> Lanes<L> {
     let all = weights.iter();
-    all.fold([0.0; L], |sum, own| zip(sum, *own, |sum, own| sum + own))
+    all.fold([0.0; L], |sum, weight| zip(sum, *weight, |a, b| a + b))
 }

@@ -34,13 +34,13 @@ fn exponentials<const L: usize, const N: usize>(
 ) {
     one_at_a_time();
     for l in 0..L {
-        let mut own = [0.0; N];
+        let mut column = [0.0; N];
         for n in 0..N {
-            own[n] = scores[n][l] - most[l];
+            column[n] = scores[n][l] - most[l];
         }
-        own = map(exp_of_negatives(own), |weight| zero_below(1e-18, weight));
+        column = map(exp_of_negatives(column), |weight| zero_below(1e-18, weight));
         for n in 0..N {
-            scores[n][l] = own[n];
+            scores[n][l] = column[n];
         }
     }
     if let Some(allowed) = allowed {

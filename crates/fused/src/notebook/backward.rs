@@ -1,14 +1,14 @@
 //! From losses to the gradient.
 
 use super::forward::labels;
-use super::kernel::{Kernel, TILE};
+use super::kernel::{NotebookKernel, TILE};
 use super::products::{add_products, add_rows, average, project, project_back};
 use crate::chunk::Chunk;
 use crate::gradients::transpose_lanes;
 use crate::lanes::{LANES, map, one_at_a_time, square, zero_below, zip};
 use crate::vectors::Vectors;
 
-impl<V: Vectors, const D: usize, const L: usize> Kernel<'_, V, D, L> {
+impl<V: Vectors, const D: usize, const L: usize> NotebookKernel<'_, V, D, L> {
     /// Adds the gradient of the chunk's losses, each times `share`, to `gradient`. Adds the squared
     /// gradient of each occurrence of a token to `squares`, if given.
     ///

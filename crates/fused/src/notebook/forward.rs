@@ -1,6 +1,6 @@
 //! From tokens to probabilities.
 
-use super::kernel::{Kernel, Scratch, TILE};
+use super::kernel::{NotebookKernel, Scratch, TILE};
 use super::products::{average, project};
 use crate::chunk::Chunk;
 use crate::lanes::{
@@ -9,7 +9,7 @@ use crate::lanes::{
 };
 use crate::vectors::Vectors;
 
-impl<V: Vectors, const D: usize, const L: usize> Kernel<'_, V, D, L> {
+impl<V: Vectors, const D: usize, const L: usize> NotebookKernel<'_, V, D, L> {
     /// The forward pass, from tokens to probabilities. A page has it once for training and for predictions.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]

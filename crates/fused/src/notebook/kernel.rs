@@ -15,7 +15,7 @@ pub(super) const TILE: usize = 8;
 
 /// What is fixed for a model: the place of each parameter, and its other numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct NotebookPlan {
     pub(super) tokens: Matrix,
     pub(super) position_table: Matrix,
     pub(super) query: Linear,
@@ -30,7 +30,7 @@ pub(super) struct Plan {
     pub(super) scale: f32,
 }
 
-impl Plan {
+impl NotebookPlan {
     /// `None` if the architecture lacks one of these parameters.
     pub(super) fn new(architecture: &Architecture, layout: &ParameterLayout) -> Option<Self> {
         let layer = layout.layers.first()?;
@@ -162,18 +162,18 @@ impl<const L: usize> Scratch<L> {
 }
 
 /// The passes for rows of `D` numbers, and one set of weights.
-pub(super) struct Kernel<'a, V, const D: usize, const L: usize> {
+pub(super) struct NotebookKernel<'a, V, const D: usize, const L: usize> {
     pub(super) vectors: V,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a NotebookPlan,
     pub(super) parameters: &'a [f32],
     pub(super) scratch: &'a mut Scratch<L>,
 }
 
-impl<'a, V: Vectors, const D: usize, const L: usize> Kernel<'a, V, D, L> {
+impl<'a, V: Vectors, const D: usize, const L: usize> NotebookKernel<'a, V, D, L> {
     #[inline(always)]
     pub(super) fn new(
         vectors: V,
-        plan: &'a Plan,
+        plan: &'a NotebookPlan,
         parameters: &'a [f32],
         scratch: &'a mut Scratch<L>,
     ) -> Self {

@@ -68,13 +68,13 @@ use crate::lanes::{LANES, LANES_16};
 use crate::parameters::ParameterLayout;
 use crate::samples::{BatchPredictions, Samples};
 use crate::vectors::{Vectors, rows_of_samples};
-use kernel::{Kernel, Plan, Scratch};
+use kernel::{NotebookKernel, NotebookPlan, Scratch};
 
 /// The place of the parameters in memory, and the values of a pass.
 #[derive(Clone, Debug)]
 pub(crate) struct NotebookEngine {
     pub(crate) layout: ParameterLayout,
-    plan: Plan,
+    plan: NotebookPlan,
     d_model: usize,
     scratch: Scratch<LANES>,
     /// That of passes of more samples, once there was one.
@@ -88,7 +88,7 @@ impl NotebookEngine {
             return None;
         }
         let layout = ParameterLayout::new(architecture);
-        let plan = Plan::new(architecture, &layout)?;
+        let plan = NotebookPlan::new(architecture, &layout)?;
         Some(Self {
             plan,
             layout,
@@ -162,7 +162,12 @@ enum Task<'a> {
 }
 
 /// A computation: the model, its parameters, the samples that were chosen of some, and the task.
-struct Call<'a>(&'a Plan, &'a [f32], (Samples<'a>, &'a [u32]), Task<'a>);
+struct Call<'a>(
+    &'a NotebookPlan,
+    &'a [f32],
+    (Samples<'a>, &'a [u32]),
+    Task<'a>,
+);
 
 /// A computation in passes of `L` samples, with rows of `D` numbers, which the compiler knows.
 struct SizedCall<'a, const D: usize, const L: usize>(Call<'a>, &'a mut Scratch<L>);
@@ -187,7 +192,7 @@ impl<const D: usize, const L: usize> Body for SizedCall<'_, D, L> {
     #[inline(always)]
     fn run(self, vectors: impl Vectors) -> f32 {
         let Self(Call(plan, parameters, (samples, chosen), task), scratch) = self;
-        let mut kernel = Kernel::<_, D, L>::new(vectors, plan, parameters, scratch);
+        let mut kernel = NotebookKernel::<_, D, L>::new(vectors, plan, parameters, scratch);
         match task {
             Task::Train(part) => kernel.differentiate(samples, chosen, part),
             Task::Predict(predictions) => {
@@ -198,7 +203,7 @@ impl<const D: usize, const L: usize> Body for SizedCall<'_, D, L> {
     }
 }
 
-impl<V: Vectors, const D: usize, const L: usize> Kernel<'_, V, D, L> {
+impl<V: Vectors, const D: usize, const L: usize> NotebookKernel<'_, V, D, L> {
     /// Adds the gradient of a batch's mean loss; returns that loss.
     #[inline(always)]
     fn differentiate(
