@@ -22,8 +22,8 @@ impl AttentionDump {
             let tokens: Vec<String> = tokens.map(|&token| self.token_string(token)).collect();
             // A sample of the training set keeps its index there.
             let number = self.meta.samples[sample].unwrap_or(sample);
-            for place in 0..dims.layers * dims.heads {
-                let (layer, head) = (place / dims.heads, place % dims.heads);
+            for matrix_index in 0..dims.layers * dims.heads {
+                let (layer, head) = (matrix_index / dims.heads, matrix_index % dims.heads);
                 let matrix = self.matrix(sample, layer, head);
                 for (cell, index) in matrix.enumerate() {
                     let (query, key) = (cell / dims.positions, cell % dims.positions);

@@ -90,7 +90,7 @@ impl AttentionDump {
         let tokens = self.tokens(sample);
         let reads_all = self.reads_mean() || self.dims.per_position;
         let read = (!reads_all).then(|| self.read_position());
-        let holds = |&place: &usize| Some(tokens[place]) != padding || Some(place) == read;
+        let holds = |&position: &usize| Some(tokens[position]) != padding || Some(position) == read;
         let all = 0..tokens.len();
         let held: Vec<usize> = all.clone().filter(holds).collect();
         if held.is_empty() { all.collect() } else { held }
@@ -147,8 +147,8 @@ impl AttentionDump {
         if self.meta.read_position.is_none() {
             return Some(self.read_position());
         }
-        let place = self.meta.config.pointer("/data/cls");
-        match place.and_then(serde_json::Value::as_str) {
+        let cls = self.meta.config.pointer("/data/cls");
+        match cls.and_then(serde_json::Value::as_str) {
             Some("none") => None,
             Some("last") => self.dims.positions.checked_sub(1),
             _ => Some(0),
