@@ -72,7 +72,7 @@ pub fn evaluate(
         }
         let tokens = dataset.tokens(found.sample);
         let query = if dataset.is_per_position() {
-            found.place
+            found.position
         } else {
             config.readout_position(tokens)
         };
@@ -119,7 +119,7 @@ pub struct Prediction<'a> {
     /// The sample's place in its dataset.
     pub sample: usize,
     /// The position that it is of, if samples have a label per position; else 0.
-    pub place: usize,
+    pub position: usize,
     /// Its label; [`IGNORED`] where none counts.
     label: u32,
     /// Whether it is the last of its sample.
@@ -167,8 +167,8 @@ fn each_prediction<E>(
         for (index, &sample) in samples.iter().enumerate() {
             let sample = sample as usize;
             let mut all_right = None;
-            for (place, &label) in dataset.labels_of(sample).iter().enumerate() {
-                let answer = index * answers + place;
+            for (position, &label) in dataset.labels_of(sample).iter().enumerate() {
+                let answer = index * answers + position;
                 let logits = &predictions.logits[answer * n_logits..][..n_logits];
                 if dataset.is_per_position() && label != IGNORED {
                     let is_right = predicted_class(logits) == label;
@@ -176,9 +176,9 @@ fn each_prediction<E>(
                 }
                 each(Prediction {
                     sample,
-                    place,
+                    position,
                     label,
-                    is_last: place + 1 == answers,
+                    is_last: position + 1 == answers,
                     all_right,
                     logits,
                     probabilities: &predictions.probabilities[answer * n_logits..][..n_logits],

@@ -46,7 +46,7 @@ impl Experiment {
         replay: Option<Replay>,
     ) -> Result<Self, Error> {
         let sized = config.check_size();
-        sized.map_err(|own| Error::Input(format!("`{}`: {}", own.key, own.message)))?;
+        sized.map_err(|invalid| Error::Input(format!("`{}`: {}", invalid.key, invalid.message)))?;
         check_step_size(&config, &splits.train)?;
         let batch_size = config.training.batch_size;
         let fresh = FreshSamples::new(&config.data, &splits.held_out, batch_size, config.seed);
@@ -165,7 +165,7 @@ pub fn samples_per_pass(config: &ExperimentConfig) -> usize {
 /// several tensors of their size.
 fn check_step_size(config: &ExperimentConfig, train: &Dataset) -> Result<(), Error> {
     let batch = match config.training.batch_size {
-        own if config.data.is_fresh() => own,
+        size if config.data.is_fresh() => size,
         most => most.min(train.len()),
     };
     let weights = config

@@ -58,7 +58,7 @@ impl<'a> Feed<'a> {
         } else {
             let per_epoch = experiment.steps_per_epoch();
             let (epoch, index) = (step / per_epoch + 1, step % per_epoch);
-            if self.epoch.as_ref().is_none_or(|(own, _)| *own != epoch) {
+            if self.epoch.as_ref().is_none_or(|(held, _)| *held != epoch) {
                 self.epoch = Some((epoch, experiment.batches(epoch)));
             }
             let batches = self.epoch.as_ref().map(|(_, batches)| batches);

@@ -69,12 +69,12 @@ impl<'a> FusedEngine<'a> {
         let start = self.experiment.start.iter();
         start
             .map(|parameter| {
-                let (own, others) = rest.split_at(parameter.values.len());
+                let (values, others) = rest.split_at(parameter.values.len());
                 rest = others;
                 Parameter {
                     name: parameter.name.clone(),
                     shape: parameter.shape.clone(),
-                    values: own.to_vec(),
+                    values: values.to_vec(),
                 }
             })
             .collect()
@@ -171,8 +171,8 @@ impl FrozenModel {
         let architecture = self.0.architecture();
         let mut slopes = vec![0.0; architecture.n_logits() * architecture.answers()];
         let last = slopes.len() - 1;
-        let own = slopes.get_mut(logit);
-        *own.ok_or_else(|| {
+        let slope = slopes.get_mut(logit);
+        *slope.ok_or_else(|| {
             Error::Input(format!(
                 "there is no logit {logit}; logits go from 0 to {last}"
             ))
@@ -247,7 +247,7 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
 
 /// The engine's predictions as every engine gives them: in f64, with the mean of all heads.
 pub fn widen(
-    own: &headlight_fused::BatchPredictions,
+    batch: &headlight_fused::BatchPredictions,
     heads: usize,
     dataset: &Dataset,
     predictions: &mut Predictions,
@@ -256,20 +256,20 @@ pub fn widen(
     let wide = |values: &[f32], into: &mut Vec<f64>| {
         into.extend(values.iter().map(|&value| f64::from(value)));
     };
-    wide(&own.logits, &mut predictions.logits);
-    wide(&own.probabilities, &mut predictions.probabilities);
-    wide(&own.losses, &mut predictions.losses);
+    wide(&batch.logits, &mut predictions.logits);
+    wide(&batch.probabilities, &mut predictions.probabilities);
+    wide(&batch.losses, &mut predictions.losses);
     if heads == 1 {
-        wide(&own.attention, &mut predictions.attention);
+        wide(&batch.attention, &mut predictions.attention);
         return;
     }
     predictions
         .attention
-        .resize(own.attention.len() / heads, 0.0);
+        .resize(batch.attention.len() / heads, 0.0);
     // Of each sample the row of one query, or those of all.
     let size = dataset.positions() * dataset.labels_per_sample();
     let means = predictions.attention.chunks_exact_mut(size);
-    for (mean, rows) in means.zip(own.attention.chunks_exact(heads * size)) {
+    for (mean, rows) in means.zip(batch.attention.chunks_exact(heads * size)) {
         for row in rows.chunks_exact(size) {
             for (mean, &weight) in mean.iter_mut().zip(row) {
                 *mean += f64::from(weight);

@@ -19,13 +19,13 @@ impl ExperimentConfig {
     /// # Errors
     /// When it has no such samples, or its model cannot take them.
     pub fn of_test(&self, test: &TestSet) -> Result<Self, InvalidValue> {
-        let own = Self {
+        let test_config = Self {
             data: self.data.of_test(test)?,
             ..self.clone()
         };
         let too_large = |InvalidValue { message, .. }| InvalidValue::new("seq_len", message);
-        own.check_size().map_err(too_large)?;
-        let inputs = own.inputs();
+        test_config.check_size().map_err(too_large)?;
+        let inputs = test_config.inputs();
         let model = |invalid: InvalidValue| {
             let InvalidValue { key, message } = invalid.within("model");
             InvalidValue::new(
@@ -33,8 +33,8 @@ impl ExperimentConfig {
                 format!("with such samples, `{key}` is invalid: {message}"),
             )
         };
-        own.model.validate_for(inputs).map_err(model)?;
-        let [rows, most] = [&own, self].map(|config| match config.model.positions {
+        test_config.model.validate_for(inputs).map_err(model)?;
+        let [rows, most] = [&test_config, self].map(|config| match config.model.positions {
             Positions::Learned => config.model.position_rows(config.inputs().positions),
             _ => 0,
         });
@@ -45,22 +45,22 @@ impl ExperimentConfig {
             );
             return Err(InvalidValue::new("seq_len", message));
         }
-        Ok(own)
+        Ok(test_config)
     }
 
     /// Checks each test set.
     pub(crate) fn validate_tests(&self) -> Result<(), InvalidValue> {
         for (index, test) in self.tests.iter().enumerate() {
-            let place = |InvalidValue { key, message }: InvalidValue| {
+            let located = |InvalidValue { key, message }: InvalidValue| {
                 let message = format!("test set `{}`: {message}", test.name);
                 InvalidValue::new(format!("tests.{index}.{key}"), message)
             };
             let mut earlier = self.tests[..index].iter();
             if earlier.any(|other| other.name == test.name) {
                 let message = "two test sets have this name; rename one".to_owned();
-                return Err(place(InvalidValue::new("name", message)));
+                return Err(located(InvalidValue::new("name", message)));
             }
-            self.of_test(test).map_err(place)?;
+            self.of_test(test).map_err(located)?;
         }
         Ok(())
     }
@@ -79,9 +79,9 @@ pub fn tested(
     let sets = config.tests.iter().zip(&experiment.splits.tests);
     let chosen = sets.filter(|(test, _)| chosen(test));
     let measured = chosen.map(|(test, samples)| {
-        let own = config.of_test(test);
-        let own = own.map_err(|InvalidValue { message, .. }| Error::Input(message))?;
-        let metrics = on_samples(experiment, engine, own, samples)?;
+        let found = config.of_test(test);
+        let test_config = found.map_err(|InvalidValue { message, .. }| Error::Input(message))?;
+        let metrics = on_samples(experiment, engine, test_config, samples)?;
         let none = || Error::Input(format!("test set `{}` has no samples", test.name));
         Ok(TestMetrics {
             name: test.name.clone(),
@@ -95,20 +95,20 @@ pub fn tested(
 fn on_samples(
     experiment: &Experiment,
     engine: &mut dyn Engine,
-    own: ExperimentConfig,
+    test_config: ExperimentConfig,
     samples: &Dataset,
 ) -> Result<Option<EvalMetrics>, Error> {
-    let n_classes = own.data.n_classes;
-    if own.inputs() == experiment.config.inputs() {
-        let found = evaluate(engine, samples, n_classes, Some(&own));
+    let n_classes = test_config.data.n_classes;
+    if test_config.inputs() == experiment.config.inputs() {
+        let found = evaluate(engine, samples, n_classes, Some(&test_config));
         return Ok(found.map(|found| found.metrics));
     }
-    let layout = own.model.layout(own.inputs());
+    let layout = test_config.model.layout(test_config.inputs());
     let start = engine.parameters().into_iter().zip(&layout);
     let longer = Experiment {
         start: start.map(first_rows).collect(),
         splits: Arc::clone(&experiment.splits),
-        config: own,
+        config: test_config,
         order: None,
         fresh: None,
     };

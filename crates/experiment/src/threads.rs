@@ -60,7 +60,7 @@ impl Team for Threads {
     }
 
     fn each<T: Send>(&self, parts: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
-        let (Some(pool), [own, others @ ..]) = (&self.pool, &mut *parts) else {
+        let (Some(pool), [first, others @ ..]) = (&self.pool, &mut *parts) else {
             return headlight_fused::Alone.each(parts, work);
         };
         let (work, waiting) = (&work, others.len());
@@ -69,7 +69,7 @@ impl Team for Threads {
             for (index, part) in others.iter_mut().enumerate() {
                 scope.spawn(move |_| work(index + 1, part));
             }
-            work(0, own);
+            work(0, first);
         });
         self.keep_awake(pool, waiting, piece);
     }

@@ -67,7 +67,7 @@ fn metrics_are_over_the_positions_that_count() {
     let (mut counted, mut right, mut loss) = (0, 0, 0.0);
     let mut whole = vec![true; train.len()];
     predict_each(&mut engine, train, |one| {
-        let label = train.labels_of(one.sample)[one.place];
+        let label = train.labels_of(one.sample)[one.position];
         if label != IGNORED {
             let is_right = predicted_class(one.logits) == label;
             counted += 1;

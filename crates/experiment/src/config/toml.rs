@@ -393,8 +393,8 @@ fn misshapen(given: &Table, keys: &[Key]) -> Option<(String, &'static str)> {
                 )),
                 (Kind::Section(keys), Value::Array(all)) => {
                     let sections = all.iter().enumerate();
-                    let mut wrong = sections.filter_map(|(index, own)| {
-                        let (inner, what) = misshapen(own.as_table()?, keys)?;
+                    let mut wrong = sections.filter_map(|(index, section)| {
+                        let (inner, what) = misshapen(section.as_table()?, keys)?;
                         Some((format!("{index}.{inner}"), what))
                     });
                     wrong.next().map(within)

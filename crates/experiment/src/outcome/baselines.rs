@@ -76,7 +76,7 @@ pub(super) fn baselines(
     }
     if fitted.is_per_position() {
         let of_token = ByToken::of(fitted, first_largest(&counts));
-        let guess = |tokens: &[u32], place: usize| of_token.class(tokens[place]);
+        let guess = |tokens: &[u32], position: usize| of_token.class(tokens[position]);
         all.push(judged.measured(Guess::Token, guess));
     } else if texts {
         let bayes = NaiveBayes::of(fitted, &counts);
@@ -94,14 +94,14 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    /// `class_of` guesses the class of a sample, or of its position at a place.
+    /// `class_of` guesses the class of a sample, or of one of its positions.
     fn measured(&self, guess: Guess, class_of: impl Fn(&[u32], usize) -> u32) -> Baseline {
         let samples = self.samples;
         let mut counts = vec![Counts::default(); self.n_classes];
         let [mut right, mut all] = [0_usize; 2];
         for sample in 0..samples.len() {
-            for (place, label) in samples.counted(sample) {
-                let guessed = class_of(samples.tokens(sample), place);
+            for (position, label) in samples.counted(sample) {
+                let guessed = class_of(samples.tokens(sample), position);
                 right += usize::from(label == guessed);
                 all += 1;
                 count_sample(&mut counts, label, guessed);
@@ -168,10 +168,10 @@ fn pairs(samples: &Dataset) -> Vec<(u32, u32)> {
     for sample in 0..samples.len() {
         let tokens = samples.tokens(sample);
         let counted = samples.counted(sample);
-        pairs.extend(counted.map(|(place, label)| (tokens[place], label)));
+        pairs.extend(counted.map(|(position, label)| (tokens[position], label)));
     }
     let sorted = order(pairs.len(), &|one, other| pairs[one].cmp(&pairs[other]));
-    sorted.into_iter().map(|place| pairs[place]).collect()
+    sorted.into_iter().map(|index| pairs[index]).collect()
 }
 
 /// Manning, Raghavan, Schütze (2008), section 13.2. A class without training samples is never guessed.
@@ -201,7 +201,7 @@ impl NaiveBayes {
             .count();
         let log = |part: usize, whole: usize| (part as f64).ln() - (whole as f64).ln();
         let words = counts.iter().enumerate();
-        let words = words.map(|(place, count)| log(count + 1, totals[place % classes] + known));
+        let words = words.map(|(index, count)| log(count + 1, totals[index % classes] + known));
         Self {
             words: words.collect(),
             priors: class_counts

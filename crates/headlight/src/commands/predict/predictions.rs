@@ -80,13 +80,13 @@ impl<'a> Predictions<'a> {
         predict_each(predictor, dataset, |found| {
             let class = predicted_class(found.logits);
             if dataset.is_per_position() {
-                let label = dataset.labels_of(found.sample)[found.place];
+                let label = dataset.labels_of(found.sample)[found.position];
                 let counts = label != IGNORED || !labelled;
-                if all.is_answered(dataset.tokens(found.sample)[found.place]) {
+                if all.is_answered(dataset.tokens(found.sample)[found.position]) {
                     each.push(counts.then_some((class, -found.loss)));
                 }
             }
-            if found.place + 1 < dataset.labels_per_sample() {
+            if found.position + 1 < dataset.labels_per_sample() {
                 return Ok(());
             }
             let probabilities = match found.probabilities {
