@@ -107,20 +107,20 @@ pub fn explain(
     let (read, cls) = (config.readout_position(tokens), inputs.cls);
     let whole = frozen.forward(weights, dataset, &[sample], &[], Recorded::Attention)?;
     let logits = |logits: &[f32]| -> Vec<f64> { logits.iter().map(|&one| one.into()).collect() };
-    let own_logits = logits(&whole.predictions.logits);
-    if !own_logits.iter().all(|logit| logit.is_finite()) {
+    let whole_logits = logits(&whole.predictions.logits);
+    if !whole_logits.iter().all(|logit| logit.is_finite()) {
         return Err(Error::not_finite(""));
     }
-    let predicted = predicted_class(&own_logits);
+    let predicted = predicted_class(&whole_logits);
 
     let row_of = |head: usize| whole.at(Array::Weights, &[0, layer, head, read]);
     let look = Look::alone(
         (0..config.model.n_heads).map(row_of).collect(),
         config.model.attention.keys(read, tokens),
     );
-    let own_head = || strongest_head(std::slice::from_ref(&look));
+    let sample_head = || strongest_head(std::slice::from_ref(&look));
     let of_run = head.is_some();
-    let head = head.or_else(own_head).unwrap_or(StrongestHead::FIRST);
+    let head = head.or_else(sample_head).unwrap_or(StrongestHead::FIRST);
     let which_head = (config.model.n_heads > 1).then(|| shown_head(layer, head, of_run));
     let row = look.weights[head.head];
     let uniform = look.keys.each();
@@ -155,12 +155,12 @@ pub fn explain(
             attention: times.filter(|_| look.keys.has(position)),
             probability_without: probability(&without, predicted),
             predicted_without: predicted_class(&without),
-            gradient: per_position.as_ref().map(|own| own[position]),
+            gradient: per_position.as_ref().map(|gradients| gradients[position]),
         });
     }
     Ok(Explanation {
         predicted,
-        probability: probability(&own_logits, predicted),
+        probability: probability(&whole_logits, predicted),
         layer,
         head,
         which_head,
@@ -203,16 +203,16 @@ fn gradients(
     let [logit, baseline] = found.logits;
     let (cls, padding) = (config.inputs().cls, config.model.attention.padding_token);
     let tokens = dataset.tokens(sample as usize);
-    let is_padding = |&place: &usize| Some(tokens[place]) == padding && Some(place) != cls;
+    let is_padding = |&position: &usize| Some(tokens[position]) == padding && Some(position) != cls;
     let padded = (0..positions)
         .filter(is_padding)
-        .map(|place| per_position[place]);
+        .map(|position| per_position[position]);
     let cls = cls.map_or(0.0, |cls| per_position[cls]);
     let gradients = Gradients {
         logit,
         baseline,
         cls,
-        padding: padded.reduce(|sum, own| sum + own),
+        padding: padded.reduce(|sum, value| sum + value),
     };
     Ok((gradients, per_position))
 }

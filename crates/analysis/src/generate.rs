@@ -86,15 +86,15 @@ pub fn generate(
         let forward = frozen.forward(weights, &dataset, &chosen, &[], only)?;
         let last = before + length - 1;
         let positions = dataset.positions();
-        for (place, &one) in open.iter().enumerate() {
-            let own = (place * positions + last) * logits;
-            let own = &forward.predictions.logits[own..][..logits];
-            if !own.iter().all(|logit| logit.is_finite()) {
+        for (index, &one) in open.iter().enumerate() {
+            let start = (index * positions + last) * logits;
+            let next_logits = &forward.predictions.logits[start..][..logits];
+            if !next_logits.iter().all(|logit| logit.is_finite()) {
                 return Err(Error::not_finite(""));
             }
             let may = |token: u32| may_follow(config, token);
             let (token, log_probability) =
-                drawn(own, may, sampling, || uniform_unit(&mut rngs[one]));
+                drawn(next_logits, may, sampling, || uniform_unit(&mut rngs[one]));
             let sample = &mut all[one];
             if data.words.is_some() && token == CLS {
                 sample.log_probability += log_probability;
@@ -170,7 +170,7 @@ fn drawn(
     let taken = by_logit
         .into_iter()
         .take(sampling.top_k.unwrap_or(usize::MAX).max(1));
-    let tokens: Vec<u32> = taken.map(|place| tokens[place]).collect();
+    let tokens: Vec<u32> = taken.map(|index| tokens[index]).collect();
     let most = tokens.first().map_or(0.0, |&token| wide(token));
     let token = if sampling.temperature > 0.0 {
         let weight = |&token: &u32| exp((wide(token) - most) / sampling.temperature);

@@ -26,7 +26,11 @@ impl Answers {
     }
 
     /// The class and the margin of each sample's label.
-    pub(super) fn of(&mut self, tokens: &[u32], labels: &[u32]) -> Result<Vec<(u32, f64)>, Error> {
+    pub(super) fn predict(
+        &mut self,
+        tokens: &[u32],
+        labels: &[u32],
+    ) -> Result<Vec<(u32, f64)>, Error> {
         if labels.is_empty() {
             return Ok(Vec::new());
         }

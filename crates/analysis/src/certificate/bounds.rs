@@ -38,8 +38,8 @@ impl<'a> Centre<'a> {
     pub(super) fn new(table: &'a Table<'a>, region: &'a Region) -> Self {
         let stride = 1 + table.base.len();
         let mut sums = vec![0.0; table.heads * stride];
-        for place in &region.places {
-            let cells = sums.iter_mut().zip(place.middles());
+        for held in &region.positions {
+            let cells = sums.iter_mut().zip(held.middles());
             cells.for_each(|(sum, middle)| *sum += middle);
         }
         let mut y = table.base.clone();
@@ -69,28 +69,28 @@ impl<'a> Centre<'a> {
     /// over all others that is above `threshold + scaled / s`. The larger, the farther. `[position][token]`
     pub(super) fn least(&self, class: usize, threshold: f64, scaled: f64) -> Vec<Vec<f64>> {
         let bend = self.bend();
-        let of_place = |place: &PositionTokens| vec![f64::INFINITY; place.tokens.len()];
-        let mut found: Vec<_> = self.places().map(of_place).collect();
+        let of_position = |held: &PositionTokens| vec![f64::INFINITY; held.tokens.len()];
+        let mut found: Vec<_> = self.positions().map(of_position).collect();
         for other in (0..self.table.logits.offsets.len()).filter(|&other| other != class) {
-            let own = self.over([class, other], threshold, scaled, bend);
-            let pairs = found.iter_mut().flatten().zip(own.into_iter().flatten());
-            for (found, own) in pairs {
+            let bounds = self.over([class, other], threshold, scaled, bend);
+            let pairs = found.iter_mut().flatten().zip(bounds.into_iter().flatten());
+            for (found, bound) in pairs {
                 // A number that is none bounds nothing.
-                if own.is_nan() || own < *found {
-                    *found = own;
+                if bound.is_nan() || bound < *found {
+                    *found = bound;
                 }
             }
         }
         found
     }
 
-    fn places(&self) -> impl Iterator<Item = &PositionTokens> {
-        self.region.places.iter().map(AsRef::as_ref)
+    fn positions(&self) -> impl Iterator<Item = &PositionTokens> {
+        self.region.positions.iter().map(AsRef::as_ref)
     }
 
     /// The least and the largest sum of a column.
     fn range(&self, i: usize) -> [f64; 2] {
-        [0, 1].map(|end| self.places().map(|place| place.ranges[i][end]).sum())
+        [0, 1].map(|end| self.positions().map(|held| held.ranges[i][end]).sum())
     }
 
     /// The same for a class over another.
@@ -114,21 +114,21 @@ impl<'a> Centre<'a> {
             .zip(&logits.directions[other]);
         let slope: Vec<f64> = directions
             .zip(&self.y)
-            .map(|((own, other), y)| own - other + per_size * y)
+            .map(|((of_class, of_other), y)| of_class - of_other + per_size * y)
             .collect();
         // G · c is F(c) less what K ε adds.
         let height = dot(&slope, &self.y) + steep * logits.eps / self.size - scaled;
         let bent = bend * (-steep).max(0.0);
-        let of_place = |place: &PositionTokens| vec![-bent; place.tokens.len()];
-        let mut totals: Vec<_> = self.places().map(of_place).collect();
+        let of_position = |held: &PositionTokens| vec![-bent; held.tokens.len()];
+        let mut totals: Vec<_> = self.positions().map(of_position).collect();
         for (head, mean) in self.means.iter().enumerate() {
             let first = head * (1 + base.len());
             let shift = height / *heads as f64 - dot(&slope, mean);
-            let values = self.places().map(|place| {
-                let mut values = vec![0.0; place.tokens.len()];
-                add_times(&mut values, shift, place.column(first));
+            let values = self.positions().map(|held| {
+                let mut values = vec![0.0; held.tokens.len()];
+                add_times(&mut values, shift, held.column(first));
                 for (i, slope) in (first + 1..).zip(&slope) {
-                    add_times(&mut values, *slope, place.column(i));
+                    add_times(&mut values, *slope, held.column(i));
                 }
                 values
             });
@@ -155,13 +155,13 @@ impl<'a> Centre<'a> {
         for (head, mean) in self.means.iter().enumerate() {
             let first = head * (1 + self.table.base.len());
             let low = self.range(first)[0];
-            for place in self.places() {
-                let middles: Vec<f64> = place.middles().skip(first).collect();
+            for held in self.positions() {
+                let middles: Vec<f64> = held.middles().skip(first).collect();
                 // Of what each token adds less the middle, the length along `c`, and the square of the whole length.
-                let mut lengths = vec![(0.0, 0.0); place.tokens.len()];
+                let mut lengths = vec![(0.0, 0.0); held.tokens.len()];
                 for (i, (mean, middle)) in mean.iter().zip(&middles[1..]).enumerate() {
-                    let cells = place.column(first + 1 + i).iter();
-                    let cells = cells.zip(place.column(first)).zip(&mut lengths);
+                    let cells = held.column(first + 1 + i).iter();
+                    let cells = cells.zip(held.column(first)).zip(&mut lengths);
                     for ((cell, e), (turn, whole)) in cells {
                         let away = cell - middle - (e - middles[0]) * mean;
                         *turn += square / self.size * self.y[i] * away;

@@ -11,11 +11,11 @@ use headlight_experiment::config::ExperimentConfig;
 pub(super) fn tokens(config: &ExperimentConfig) -> Vec<Range<u32>> {
     let (data, inputs) = (&config.data, config.inputs());
     let all = data.cls.first_token()..data.vocab_size;
-    let of = |position: usize| match inputs.cls {
+    let held = |position: usize| match inputs.cls {
         Some(cls) if cls == position => 0..1,
         _ => all.clone(),
     };
-    (0..inputs.positions).map(of).collect()
+    (0..inputs.positions).map(held).collect()
 }
 
 /// How many inputs are possible; `None` if they are too many to count.

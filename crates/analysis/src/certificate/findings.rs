@@ -66,7 +66,7 @@ pub struct CommonToken {
 
 impl Certificate {
     pub(super) fn new(tally: Tally, of_positions: &[Range<u32>]) -> Self {
-        let worst = tally.smallest.into_iter().map(|own| own.found);
+        let worst = tally.smallest.into_iter().map(|smallest| smallest.found);
         let classes = worst.zip(tally.tokens).enumerate();
         let answers = |(class, (worst, tokens)): (usize, (Vec<Example>, Vec<Vec<u64>>))| {
             let (inputs, wrong) = (tally.inputs[class], tally.wrong[class]);
@@ -115,9 +115,9 @@ fn common(
         let mut positions = vec![0.0; tokens.len()];
         let mut per_right_input = 0.0;
         for &position in &free {
-            let own = tokens[position][token];
-            positions[position] = own as f64 / wrong as f64;
-            per_right_input += (all[position][token] - own) as f64 / right as f64;
+            let in_wrong = tokens[position][token];
+            positions[position] = in_wrong as f64 / wrong as f64;
+            per_right_input += (all[position][token] - in_wrong) as f64 / right as f64;
         }
         CommonToken {
             token: of_positions[position].start + token as u32,
@@ -128,8 +128,8 @@ fn common(
     };
     let every = (0..tokens[position].len()).map(of_token);
     let mut common: Vec<_> = every
-        .filter(|own| own.per_wrong_input > 0.0)
-        .filter(|own| own.per_wrong_input >= NOTABLE * own.per_right_input)
+        .filter(|token| token.per_wrong_input > 0.0)
+        .filter(|token| token.per_wrong_input >= NOTABLE * token.per_right_input)
         .collect();
     common.sort_by(|a, b| b.per_wrong_input.total_cmp(&a.per_wrong_input));
     common.truncate(MOST_COMMON);

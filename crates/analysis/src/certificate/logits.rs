@@ -103,8 +103,8 @@ pub(super) fn parameter(
     for parameter in config.model.layout(config.inputs()) {
         let end = start + parameter.size();
         if parameter.name == name {
-            let own = weights[start..end].iter();
-            return Some(own.map(|&weight| f64::from(weight)).collect());
+            let values = weights[start..end].iter();
+            return Some(values.map(|&weight| f64::from(weight)).collect());
         }
         start = end;
     }

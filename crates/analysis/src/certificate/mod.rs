@@ -83,10 +83,11 @@ pub fn certify(
 }
 
 /// Asks the engine about all inputs, or about those with a token at the readout position.
-fn ask(search: &Search<'_>, own: Option<u32>) -> Result<Tally, Error> {
+fn ask(search: &Search<'_>, read_token: Option<u32>) -> Result<Tally, Error> {
     let (model, list) = (None, None);
     let mut tally = Tally::new(search);
-    walk(search, search.region(own), Goal { model, list }, &mut tally)?;
+    let all = search.region(read_token);
+    walk(search, all, Goal { model, list }, &mut tally)?;
     Ok(tally)
 }
 
@@ -95,9 +96,9 @@ fn by_bounds(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Result<Ta
     let read = search.config.inputs().read_position;
     let near = Near::new(search, weights, logits)?;
     let mut tally = Tally::new(search);
-    for own in search.tokens[read].clone() {
-        let Some(table) = Table::new(search, weights, logits, own)? else {
-            tally.add(ask(search, Some(own))?);
+    for read_token in search.tokens[read].clone() {
+        let Some(table) = Table::new(search, weights, logits, read_token)? else {
+            tally.add(ask(search, Some(read_token))?);
             continue;
         };
         let model = Model { table, near };

@@ -63,15 +63,15 @@ fn differences(
     let mut differences = Vec::new();
     for _ in 0..ASKED / SHARED {
         let all = &search.tokens[read];
-        let own = all.start + numbers(all.len() as u32);
-        let Some(table) = Table::new(search, weights, logits, own)? else {
+        let read_token = all.start + numbers(all.len() as u32);
+        let Some(table) = Table::new(search, weights, logits, read_token)? else {
             continue;
         };
         let (mut samples, mut labels, mut margins) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..SHARED {
             let mut region = table.region.clone();
-            for position in 0..region.places.len() {
-                let count = region.places[position].tokens.len();
+            for position in 0..region.positions.len() {
+                let count = region.positions[position].tokens.len();
                 region = region.with(position, &[numbers(count as u32) as usize]);
             }
             let label = numbers(search.classes() as u32);
@@ -82,7 +82,7 @@ fn differences(
             })?;
             labels.push(label);
         }
-        let answers = answers.of(&samples, &labels)?;
+        let answers = answers.predict(&samples, &labels)?;
         let pairs = answers.into_iter().zip(margins);
         differences
             .extend(pairs.map(|((_, found), (margin, inverse))| ((found - margin).abs(), inverse)));

@@ -18,7 +18,7 @@ impl PositionTokens {
     pub(super) fn new(tokens: Vec<u32>, columns: Vec<f64>) -> Self {
         let ranges = columns.chunks_exact(tokens.len());
         Self {
-            ranges: ranges.map(|own| range(own.iter().copied())).collect(),
+            ranges: ranges.map(|column| range(column.iter().copied())).collect(),
             tokens,
             columns,
         }
@@ -50,12 +50,12 @@ impl PositionTokens {
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     /// `[position]`
-    pub(super) places: Vec<Arc<PositionTokens>>,
+    pub(super) positions: Vec<Arc<PositionTokens>>,
 }
 
 impl Region {
     pub(super) fn inputs(&self) -> u64 {
-        let counts = self.places.iter().map(|place| place.tokens.len() as u64);
+        let counts = self.positions.iter().map(|held| held.tokens.len() as u64);
         counts.product()
     }
 
@@ -64,35 +64,35 @@ impl Region {
         &self,
         mut each: impl FnMut(&[usize], &[u32]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut chosen = vec![0; self.places.len()];
-        let mut tokens: Vec<u32> = self.places.iter().map(|place| place.tokens[0]).collect();
+        let mut chosen = vec![0; self.positions.len()];
+        let mut tokens: Vec<u32> = self.positions.iter().map(|held| held.tokens[0]).collect();
         loop {
             each(&chosen, &tokens)?;
             let is_last =
-                |&position: &usize| chosen[position] + 1 == self.places[position].tokens.len();
+                |&position: &usize| chosen[position] + 1 == self.positions[position].tokens.len();
             let Some(position) = (0..chosen.len()).rev().find(|position| !is_last(position)) else {
                 return Ok(());
             };
             chosen[position] += 1;
             chosen[position + 1..].fill(0);
-            for (position, place) in self.places.iter().enumerate().skip(position) {
-                tokens[position] = place.tokens[chosen[position]];
+            for (position, held) in self.positions.iter().enumerate().skip(position) {
+                tokens[position] = held.tokens[chosen[position]];
             }
         }
     }
 
     pub(super) fn tokens(&self) -> Vec<&[u32]> {
-        self.places.iter().map(|place| &place.tokens[..]).collect()
+        self.positions.iter().map(|held| &held.tokens[..]).collect()
     }
 
     /// The inputs that hold some of its tokens at a position.
     pub(super) fn with(&self, position: usize, chosen: &[usize]) -> Self {
-        let mut own = self.clone();
-        let place = &mut own.places[position];
-        if chosen.len() < place.tokens.len() {
-            *place = Arc::new(place.part(chosen));
+        let mut region = self.clone();
+        let held = &mut region.positions[position];
+        if chosen.len() < held.tokens.len() {
+            *held = Arc::new(held.part(chosen));
         }
-        own
+        region
     }
 }
 

@@ -43,9 +43,9 @@ pub fn sample(
     let (mut inputs, mut wrong) = (0, 0);
     while inputs < count {
         watch(inputs as f64 / count as f64)?;
-        let own = AT_ONCE.min(count - inputs);
+        let batch = AT_ONCE.min(count - inputs);
         let (mut all, mut labels) = (Vec::new(), Vec::new());
-        for _ in 0..own {
+        for _ in 0..batch {
             let start = all.len();
             all.extend(
                 tokens
@@ -54,11 +54,11 @@ pub fn sample(
             );
             labels.push(rule.label_for(&all[start..], config.data.cls, config.data.n_classes));
         }
-        let answers = answers.of(&all, &labels)?.into_iter().zip(&labels);
+        let answers = answers.predict(&all, &labels)?.into_iter().zip(&labels);
         wrong += answers
             .filter(|((predicted, _), label)| predicted != *label)
             .count() as u64;
-        inputs += own;
+        inputs += batch;
     }
     Ok(SampleEstimate {
         inputs,

@@ -32,23 +32,23 @@ impl Search<'_> {
     pub(super) fn label(&self, tokens: &[u32]) -> u32 {
         let data = &self.config.data;
         match self.labels {
-            Some(labels) => labels.of(tokens),
+            Some(labels) => labels.class_of(tokens),
             None => self.rule.label_for(tokens, data.cls, data.n_classes),
         }
     }
 
     /// All inputs, or those with a token at the readout position, without what tokens add.
-    pub(super) fn region(&self, own: Option<u32>) -> Region {
+    pub(super) fn region(&self, read_token: Option<u32>) -> Region {
         let read = self.config.inputs().read_position;
-        let place = |(position, all): (usize, &Range<u32>)| {
-            let tokens = match own {
-                Some(own) if position == read => vec![own],
+        let held = |(position, all): (usize, &Range<u32>)| {
+            let tokens = match read_token {
+                Some(token) if position == read => vec![token],
                 _ => all.clone().collect(),
             };
             Arc::new(PositionTokens::new(tokens, Vec::new()))
         };
         Region {
-            places: self.tokens.iter().enumerate().map(place).collect(),
+            positions: self.tokens.iter().enumerate().map(held).collect(),
         }
     }
 
@@ -93,22 +93,22 @@ impl Tally {
     }
 
     pub(super) fn add(&mut self, other: Self) {
-        let each = |own: &mut [u64], other: &[u64]| {
-            for (own, other) in own.iter_mut().zip(other) {
-                *own += other;
+        let each = |counts: &mut [u64], others: &[u64]| {
+            for (count, other) in counts.iter_mut().zip(others) {
+                *count += other;
             }
         };
         each(&mut self.inputs, &other.inputs);
         each(&mut self.wrong, &other.wrong);
         let rows = self.tokens.iter_mut().chain(&mut self.all).flatten();
         let others = other.tokens.iter().chain(&other.all).flatten();
-        rows.zip(others).for_each(|(own, other)| each(own, other));
+        rows.zip(others).for_each(|(row, other)| each(row, other));
         self.computed += other.computed;
-        for (own, other) in self.smallest.iter_mut().zip(other.smallest) {
+        for (smallest, other) in self.smallest.iter_mut().zip(other.smallest) {
             other
                 .found
                 .into_iter()
-                .for_each(|example| own.push(example));
+                .for_each(|example| smallest.push(example));
         }
     }
 
@@ -153,7 +153,7 @@ impl<'a> Queue<'a> {
 
     /// Asks the engine about all that wait, keeps those with the smallest margins, and may count its answers.
     pub(super) fn ask(&mut self, tally: &mut Tally, counts: bool) -> Result<(), Error> {
-        let answers = self.answers.of(&self.tokens, &self.labels)?;
+        let answers = self.answers.predict(&self.tokens, &self.labels)?;
         let inputs = self.tokens.chunks_exact(self.search.tokens.len());
         for ((tokens, &label), (predicted, margin)) in inputs.zip(&self.labels).zip(answers) {
             if counts {

@@ -25,14 +25,14 @@ pub(super) struct Smallest {
 impl Smallest {
     /// Adds an input, if its margin is small enough and it was not found before.
     pub(super) fn push(&mut self, example: Example) {
-        let place = self.found.partition_point(|other| {
+        let rank = self.found.partition_point(|other| {
             let margins = other.margin.total_cmp(&example.margin);
             margins
                 .then_with(|| other.tokens.cmp(&example.tokens))
                 .is_lt()
         });
-        if place < self.most && self.found.get(place) != Some(&example) {
-            self.found.insert(place, example);
+        if rank < self.most && self.found.get(rank) != Some(&example) {
+            self.found.insert(rank, example);
             self.found.truncate(self.most);
         }
     }

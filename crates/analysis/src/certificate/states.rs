@@ -108,7 +108,7 @@ impl StateTable {
     }
 
     /// The class of a sample.
-    pub(super) fn of(&self, tokens: &[u32]) -> u32 {
+    pub(super) fn class_of(&self, tokens: &[u32]) -> u32 {
         let step = |state: usize, (position, &token): (&Position, &u32)| {
             position.steps[state * position.tokens + (token - position.first) as usize] as usize
         };
@@ -118,9 +118,9 @@ impl StateTable {
     /// Counts the samples of each class.
     pub(super) fn count(&self, tokens: &[&[u32]]) -> Counts {
         let mut before = vec![vec![1]];
-        for (index, (position, own)) in self.positions.iter().zip(tokens).enumerate() {
+        for (index, (position, held)) in self.positions.iter().zip(tokens).enumerate() {
             let mut next = vec![0; position.states];
-            position.each(own, |state, after, count| {
+            position.each(held, |state, after, count| {
                 next[after] += before[index][state] * count;
             });
             before.push(next);
@@ -144,7 +144,7 @@ impl StateTable {
         let mut after: Vec<u64> = self
             .ends
             .iter()
-            .map(|&own| u64::from(own == class))
+            .map(|&end| u64::from(end == class))
             .collect();
         for (index, position) in self.positions.iter().enumerate().rev() {
             for &token in tokens[index] {

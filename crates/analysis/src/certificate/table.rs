@@ -64,7 +64,7 @@ impl<'a> Table<'a> {
         search: &Search<'_>,
         weights: &[f32],
         logits: &'a Logits,
-        own: u32,
+        read_token: u32,
     ) -> Result<Option<Self>, Error> {
         let (config, read) = (search.config, search.config.inputs().read_position);
         let (heads, width) = (config.model.n_heads, config.model.d_model);
@@ -76,7 +76,7 @@ impl<'a> Table<'a> {
                 &format!("blocks.0.attention.output.{part}"),
             )
         });
-        let region = search.region(Some(own));
+        let region = search.region(Some(read_token));
         let sets = region.tokens();
         let sample = |index: usize| -> Vec<u32> {
             let held = |set: &&[u32]| set[index.min(set.len() - 1)];
@@ -121,8 +121,8 @@ impl<'a> Table<'a> {
                         row.extend(moved);
                     }
                     if position == read {
-                        let own = forward.at(Array::Embeddings, &[sample, read]);
-                        base = own.iter().map(|&cell| f64::from(cell)).collect();
+                        let embedding = forward.at(Array::Embeddings, &[sample, read]);
+                        base = embedding.iter().map(|&cell| f64::from(cell)).collect();
                         add(&mut base, bias.as_deref().unwrap_or_default());
                     }
                     rows.push(row);
@@ -145,19 +145,19 @@ impl<'a> Table<'a> {
             vectors.for_each(|cells| centre(&mut cells[1..]));
             centre(&mut base);
         }
-        let place = |(position, rows): (usize, &Vec<Vec<f64>>)| {
+        let held = |(position, rows): (usize, &Vec<Vec<f64>>)| {
             let cells = (0..rows[0].len()).flat_map(|i| rows.iter().map(move |row| row[i]));
             Arc::new(PositionTokens::new(
                 sets[position].to_vec(),
                 cells.collect(),
             ))
         };
-        let places = rows.iter().enumerate().map(place).collect();
+        let positions = rows.iter().enumerate().map(held).collect();
         Ok(Some(Self {
             logits,
             heads,
             base,
-            region: Region { places },
+            region: Region { positions },
         }))
     }
 
@@ -172,8 +172,8 @@ impl<'a> Table<'a> {
         region.each(|chosen, tokens| {
             sums.clear();
             sums.resize(self.heads * stride, 0.0);
-            for (place, &token) in region.places.iter().zip(chosen) {
-                let row = place.columns.iter().skip(token).step_by(place.tokens.len());
+            for (held, &token) in region.positions.iter().zip(chosen) {
+                let row = held.columns.iter().skip(token).step_by(held.tokens.len());
                 sums.iter_mut()
                     .zip(row)
                     .for_each(|(sum, cell)| *sum += cell);

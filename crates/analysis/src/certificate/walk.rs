@@ -50,12 +50,12 @@ pub(super) fn walk(
     tally: &mut Tally,
 ) -> Result<(), Error> {
     let worker = || {
-        let mut own = Tally::new(search);
-        own.smallest.clone_from(&tally.smallest);
+        let mut fresh = Tally::new(search);
+        fresh.smallest.clone_from(&tally.smallest);
         Worker {
             search,
             goal,
-            tally: own,
+            tally: fresh,
             queue: Queue::new(search),
         }
     };

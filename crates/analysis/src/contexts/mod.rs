@@ -42,19 +42,19 @@ pub fn occurrences(
     most: usize,
 ) -> Vec<Occurrence> {
     let of_sample = |sample: usize| {
-        let own = dataset.tokens(sample);
+        let held = dataset.tokens(sample);
         let asked = config
             .data
             .rule
             .as_ref()
-            .and_then(|rule| rule.asked_position(own));
-        let found = (0..own.len()).filter(|&position| tokens.contains(&own[position]));
+            .and_then(|rule| rule.asked_position(held));
+        let found = (0..held.len()).filter(|&position| tokens.contains(&held[position]));
         let found: Vec<usize> = found.collect();
         let is_only = found.len() == 1;
         found.into_iter().map(move |position| Occurrence {
             sample: sample as u32,
             position,
-            token: own[position],
+            token: held[position],
             is_asked: asked.map_or(is_only, |asked| asked == position),
         })
     };
@@ -84,14 +84,14 @@ pub fn levels(
         .collect();
     for found in occurrences {
         // The embedding of tokens comes first in the model's order.
-        let own = found.token as usize * width;
-        word.vectors.extend(&weights[own..own + width]);
+        let start = found.token as usize * width;
+        word.vectors.extend(&weights[start..start + width]);
         let all = frozen.forward(weights, dataset, &[found.sample], &[], Recorded::All)?;
-        let own = all.at(Array::Embeddings, &[0, found.position]);
-        position.vectors.extend(own);
+        let vector = all.at(Array::Embeddings, &[0, found.position]);
+        position.vectors.extend(vector);
         for (layer, block) in blocks.iter_mut().enumerate() {
-            let own = all.at(Array::Output, &[0, layer, found.position]);
-            block.vectors.extend(own);
+            let vector = all.at(Array::Output, &[0, layer, found.position]);
+            block.vectors.extend(vector);
         }
     }
     let mut levels = vec![word];

@@ -15,7 +15,7 @@ pub const MIN_OCCURRENCES_PER_CLASS: usize = 3;
 pub struct Separation {
     /// How many occurrences each class is about.
     pub classes: BTreeMap<u32, usize>,
-    /// Those that count: their places among all, their tokens and their classes.
+    /// Those that count: their indices among all, their tokens and their classes.
     counted: Vec<(usize, u32, u32)>,
 }
 
@@ -27,7 +27,7 @@ impl Separation {
             .enumerate()
             .filter(|(_, found)| found.is_asked);
         let label = |found: &Occurrence| dataset.label(found.sample as usize);
-        let asked = asked.map(|(place, found)| (place, found.token, label(found)));
+        let asked = asked.map(|(index, found)| (index, found.token, label(found)));
         let mut counted: Vec<(usize, u32, u32)> = asked.collect();
         let mut classes = BTreeMap::new();
         for &(_, _, class) in &counted {
@@ -41,8 +41,8 @@ impl Separation {
 
     /// What the separation is on average if the classes have no meaning; `None` if it is not measured.
     pub fn chance(&self) -> Option<f64> {
-        let words: BTreeSet<u32> = self.counted.iter().map(|own| own.1).collect();
-        let classes: BTreeSet<u32> = self.counted.iter().map(|own| own.2).collect();
+        let words: BTreeSet<u32> = self.counted.iter().map(|&(_, token, _)| token).collect();
+        let classes: BTreeSet<u32> = self.counted.iter().map(|&(_, _, class)| class).collect();
         let free = self.counted.len().checked_sub(words.len())?;
         let chance = classes.len().saturating_sub(1) as f64 / free as f64;
         (classes.len() > 1 && free > 0).then(|| chance.min(1.0))
@@ -57,10 +57,11 @@ impl Separation {
         let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
         let [mut all, mut total, mut within] = [0.0; 3];
         for index in 0..width {
-            let value = |own: &(usize, u32, u32)| f64::from(level.vectors[own.0 * width + index]);
-            let values: Vec<f64> = self.counted.iter().map(value).collect();
-            let from_words = self.centred(&values, |own| own.1);
-            let from_classes = self.centred(&from_words, |own| own.2);
+            let rows = self.counted.iter().map(|&(row, ..)| row);
+            let numbers = rows.map(|row| f64::from(level.vectors[row * width + index]));
+            let values: Vec<f64> = numbers.collect();
+            let from_words = self.centred(&values, |&(_, token, _)| token);
+            let from_classes = self.centred(&from_words, |&(_, _, class)| class);
             all += squares(&values);
             total += squares(&from_words);
             within += squares(&from_classes);

@@ -21,14 +21,14 @@ use headlight_experiment::config::{ExperimentConfig, MeasureName};
 static WRONG_INPUTS: MeasureInfo = MeasureInfo {
     decimals: 0,
     ..MeasureInfo::number(is_certified, |subject| {
-        Ok(subject.certificate.map(|own| own.wrong as f64).into())
+        Ok(subject.certificate.map(|found| found.wrong as f64).into())
     })
 };
 
 /// `certificate/` finds it.
 static SMALLEST_MARGIN: MeasureInfo = MeasureInfo::number(is_certified, |subject| {
     let certificate = subject.certificate;
-    Ok(certificate.and_then(|own| own.smallest_margin).into())
+    Ok(certificate.and_then(|found| found.smallest_margin).into())
 });
 
 /// Why a config's models have no certificate, as the rest of a sentence about a measure.
