@@ -88,7 +88,7 @@ impl Screen {
         say(&mut text, &self.title, COLUMNS);
         // A query that looks nowhere has no weights.
         let is_empty =
-            |part: &&ScreenPart| matches!(part, ScreenPart::Weights(own) if own.rows.is_empty());
+            |part: &&ScreenPart| matches!(part, ScreenPart::Weights(grid) if grid.rows.is_empty());
         for part in self.parts.iter().filter(|part| !is_empty(part)) {
             text.push('\n');
             match part {
@@ -154,8 +154,8 @@ impl Weights {
         }
         say(text, &title, COLUMNS);
         // A blank stands before the first cell already.
-        let keys = shown.iter().enumerate().map(|(place, &key)| {
-            let name = shorten(&self.keys[key], cell - usize::from(place > 0));
+        let keys = shown.iter().enumerate().map(|(index, &key)| {
+            let name = shorten(&self.keys[key], cell - usize::from(index > 0));
             right(&name, cell)
         });
         let keys: String = keys.collect();
@@ -195,9 +195,9 @@ impl Weights {
 /// Adds sentences; lines after the first are indented.
 fn indented(text: &mut String, sentences: &[String]) {
     let later = " ".repeat(INDENT);
-    for (place, sentence) in sentences.iter().enumerate() {
+    for (index, sentence) in sentences.iter().enumerate() {
         let options = textwrap::Options::new(COLUMNS)
-            .initial_indent(if place == 0 { "" } else { &later })
+            .initial_indent(if index == 0 { "" } else { &later })
             .subsequent_indent(&later);
         for line in textwrap::wrap(sentence, options) {
             let _ = writeln!(text, "{line}");

@@ -79,9 +79,9 @@ pub(crate) fn fitted<'a>(words: &[&'a str], columns: usize) -> Vec<String> {
     let fitted = |word: &&'a str| {
         let (name, value) = named(word);
         let room = columns.checked_sub(width(value) + 1)?;
-        let place = names.iter().position(|other| *other == name)?;
+        let index = names.iter().position(|other| *other == name)?;
         let is_value = !value.is_empty() && room > 1;
-        let name = shorten(&shorten_apart(&names, room)[place], room);
+        let name = shorten(&shorten_apart(&names, room)[index], room);
         is_value.then(|| format!("{name}={value}"))
     };
     let each = words

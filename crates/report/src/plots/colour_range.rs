@@ -135,7 +135,7 @@ fn number(value: f32) -> String {
 mod tests {
     use super::*;
 
-    fn of(counts: &[usize]) -> Vec<Keys> {
+    fn keys_of(counts: &[usize]) -> Vec<Keys> {
         counts.iter().map(|&count| (0..count).collect()).collect()
     }
 
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn uniform_has_equal_attention_in_the_middle() {
         for keys in [4_u16, 16, 256] {
-            let all = of(&vec![keys.into(); keys.into()]);
+            let all = keys_of(&vec![keys.into(); keys.into()]);
             let scale = ColourScale::new(ColourRange::Uniform, &all, &[0.3]);
             let n = f32::from(keys);
             for (value, place) in [
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn unit_is_the_value_and_data_runs_between_the_extremes() {
         let cells = [0.25, f32::NEG_INFINITY, 0.75, 0.5];
-        let keys = of(&[2, 2]);
+        let keys = keys_of(&[2, 2]);
         let unit = ColourScale::new(ColourRange::Unit, &keys, &cells);
         assert_eq!(
             [0.0, 0.25, 1.0].map(|value| unit.share(0, value)),
@@ -186,7 +186,7 @@ mod tests {
     /// Causal: a query with two keys of four has uniform attention at 1/2.
     #[test]
     fn the_middle_is_uniform_attention_of_each_row() {
-        let keys = of(&[1, 2, 3, 4, 0]);
+        let keys = keys_of(&[1, 2, 3, 4, 0]);
         let scale = ColourScale::new(ColourRange::Uniform, &keys, &[0.3]);
         for (query, value) in [(0, 1.0), (1, 0.5), (2, 1.0 / 3.0), (3, 0.25)] {
             assert!((scale.share(query, value) - 0.5).abs() < 1e-6, "{query}");
@@ -205,7 +205,7 @@ mod tests {
             (ColourRange::Uniform, [1], &[1.0]),
             (ColourRange::Data, [2], &[f32::NEG_INFINITY]),
         ] {
-            let keys = of(&keys);
+            let keys = keys_of(&keys);
             let scale = ColourScale::new(range, &keys, cells);
             assert_eq!(scale.share(0, cells[0]), 0.5, "{range:?}");
         }

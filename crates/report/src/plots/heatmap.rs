@@ -36,7 +36,7 @@ pub struct Heatmap {
     pub tokens: Vec<String>,
     /// Tokens that the label depends on.
     pub marked: Vec<usize>,
-    /// The place of the readout position.
+    /// The index of the readout position.
     pub read: usize,
     /// The keys that each query may look at. `[query]`
     pub keys: Vec<Keys>,
@@ -145,7 +145,7 @@ impl Heatmap {
     }
 
     /// The position of a token, with `*` if the label depends on it.
-    pub(super) fn place(&self, token: usize) -> String {
+    pub(super) fn position(&self, token: usize) -> String {
         let star = if self.marked.contains(&token) {
             "*"
         } else {
@@ -157,7 +157,7 @@ impl Heatmap {
     /// A token with its position.
     pub(super) fn name(&self, token: usize) -> String {
         let text = shorten(&self.tokens[token], MAX_NAME_COLUMNS);
-        format!("{} {text}", self.place(token))
+        format!("{} {text}", self.position(token))
     }
 
     /// All tokens with their positions.
@@ -223,9 +223,9 @@ fn title(
 fn answers(dump: &AttentionDump, sample: usize) -> Vec<String> {
     let dims = dump.dims;
     if dims.per_position {
-        let place = sample * dims.positions;
-        let labels = &dump.labels[place..place + dims.positions];
-        let logits = dump.logits[place * dims.logits..].chunks(dims.logits);
+        let first = sample * dims.positions;
+        let labels = &dump.labels[first..first + dims.positions];
+        let logits = dump.logits[first * dims.logits..].chunks(dims.logits);
         let known = labels.iter().zip(logits);
         let known = known.filter(|(label, _)| !label.is_nan());
         let predicted = |logits: &[f32]| match logits {

@@ -128,8 +128,8 @@ impl<'a> Layout<'a> {
     /// The upper left corner of a matrix.
     fn corner(&self, index: usize) -> [f64; 2] {
         let heads = self.heatmap.heads.len();
-        let place = [index % heads, index / heads];
-        [0, 1].map(|axis| self.first[axis] + place[axis] as f64 * (self.matrix()[axis] + GAP))
+        let cell = [index % heads, index / heads];
+        [0, 1].map(|axis| self.first[axis] + cell[axis] as f64 * (self.matrix()[axis] + GAP))
     }
 
     /// The lower right corner of the last matrix.
@@ -196,8 +196,8 @@ impl<'a> Layout<'a> {
                 }
                 // The number above the token.
                 let token = &self.heatmap.tokens[position];
-                let place = self.heatmap.place(position);
-                for (line, part) in [(LINE, &place), (0.0, token)] {
+                let number = self.heatmap.position(position);
+                for (line, part) in [(LINE, &number), (0.0, token)] {
                     svg.text(&format!("middle{class}"), [x, top - 7.0 - line], part);
                 }
             }

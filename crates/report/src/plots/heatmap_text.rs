@@ -31,7 +31,7 @@ const MAX_BAR_COLUMNS: usize = 30;
 const TWO_DECIMALS: usize = 10;
 
 /// A query of a head.
-struct Row<'a> {
+struct QueryRow<'a> {
     name: String,
     query: usize,
     cells: &'a [f32],
@@ -47,8 +47,8 @@ impl Heatmap {
     ///
     /// `query` is a position. If it is padding, all queries are shown. `remedy` says what shows the values that have no room.
     pub fn text(&self, options: Options, query: Option<usize>, remedy: &str) -> String {
-        let place = |query| self.positions.iter().position(|&own| own == query);
-        let query = query.and_then(place);
+        let index = |query| self.positions.iter().position(|&shown| shown == query);
+        let query = query.and_then(index);
         let mut text = String::new();
         for line in self.title_lines(options.width) {
             let _ = writeln!(text, "{line}");
@@ -62,7 +62,7 @@ impl Heatmap {
             self.heads_of(shown)
         } else {
             let rows = self.cells.chunks(count.max(1)).zip(self.names());
-            let row = |(query, (cells, name))| Row { name, query, cells };
+            let row = |(query, (cells, name))| QueryRow { name, query, cells };
             rows.enumerate().map(row).collect()
         };
         let from = format!("from query {}", self.name(shown));
@@ -90,7 +90,7 @@ impl Heatmap {
     }
 
     /// The row of a query in each head.
-    fn heads_of(&self, query: usize) -> Vec<Row<'_>> {
+    fn heads_of(&self, query: usize) -> Vec<QueryRow<'_>> {
         let (count, heads) = (self.tokens.len(), self.heads.len());
         let row = |index: usize| {
             let (layer, head) = (self.layers[index / heads], self.heads[index % heads]);
@@ -99,17 +99,17 @@ impl Heatmap {
                 _ => format!("layer {layer} head {head}"),
             };
             let cells = &self.matrix(index)[query * count..][..count];
-            Row { name, query, cells }
+            QueryRow { name, query, cells }
         };
         (0..self.matrices()).map(row).collect()
     }
 
     /// The most decimals with which all keys of all rows fit, and the width of a cell with them.
-    fn fitting(&self, rows: &[Row], options: Options) -> Option<(usize, usize)> {
+    fn fitting(&self, rows: &[QueryRow], options: Options) -> Option<(usize, usize)> {
         let keys = self.tokens.len().max(1);
         let room = options.width.saturating_sub(side(rows) + 2);
-        let place = (0..keys).map(|key| width(&self.place(key))).max()?;
-        let cell = |decimals: usize| (self.digits(decimals)).max(place) + 2;
+        let position = (0..keys).map(|key| width(&self.position(key))).max()?;
+        let cell = |decimals: usize| (self.digits(decimals)).max(position) + 2;
         let decimals = DECIMALS.into_iter().find(|&decimals| {
             let cell = cell(decimals);
             cell * keys <= room && rows.len() * keys * (cell + painted(options)) <= MAX_BYTES
@@ -133,17 +133,17 @@ impl Heatmap {
         &self,
         text: &mut String,
         options: Options,
-        rows: &[Row],
+        rows: &[QueryRow],
         decimals: usize,
         cell: usize,
     ) {
         let (side, scale) = (side(rows), self.scale());
         let margin = " ".repeat(side);
-        let places = (0..self.tokens.len()).map(|key| centred(&self.place(key), cell));
+        let positions = (0..self.tokens.len()).map(|key| centred(&self.position(key), cell));
         let tokens = self.tokens.iter();
         let tokens = tokens.map(|token| centred(&shorten(token, cell - 1), cell));
-        let (places, tokens): (String, String) = (places.collect(), tokens.collect());
-        let _ = writeln!(text, "{margin} {places}\n{margin} {tokens}");
+        let (positions, tokens): (String, String) = (positions.collect(), tokens.collect());
+        let _ = writeln!(text, "{margin} {positions}\n{margin} {tokens}");
         for row in rows {
             let _ = write!(text, "{} ", right(&row.name, side));
             for &value in row.cells {
@@ -169,13 +169,13 @@ impl Heatmap {
     }
 
     /// The keys that the query of a row may look at, by falling value.
-    fn largest(&self, row: &Row) -> Vec<usize> {
+    fn largest(&self, row: &QueryRow) -> Vec<usize> {
         let keys = largest(row.cells).into_iter();
         keys.filter(|&key| self.keys[row.query].has(key)).collect()
     }
 
     /// The keys with the largest values of a row, one per line.
-    fn list(&self, text: &mut String, options: Options, row: &Row, most: usize) {
+    fn list(&self, text: &mut String, options: Options, row: &QueryRow, most: usize) {
         let keys = self.largest(row);
         let shown = &keys[..keys.len().min(most)];
         let all = counted(keys.len(), "key");
@@ -222,7 +222,7 @@ impl Heatmap {
         &self,
         text: &mut String,
         options: Options,
-        rows: &[Row],
+        rows: &[QueryRow],
         (kind, most): (&str, usize),
     ) -> String {
         let quantity = match self.quantity {
@@ -242,22 +242,22 @@ impl Heatmap {
         kept.truncate(most);
         kept.sort_unstable();
 
-        let place = (0..count).map(|key| width(&self.place(key))).max();
-        let (place, digits) = (place.unwrap_or(0), self.digits(decimals));
-        let (side, entry) = (side(rows), place + digits + 3);
+        let position = (0..count).map(|key| width(&self.position(key))).max();
+        let (position, digits) = (position.unwrap_or(0), self.digits(decimals));
+        let (side, entry) = (side(rows), position + digits + 3);
         let room = options.width.saturating_sub(side) / entry;
         let affordable = MAX_BYTES / (kept.len().max(1) * (entry + painted(options)));
         let shown = room.min(affordable).min(MAX_KEYS_IN_LINE);
         let shown = shown.clamp(1, count.max(1));
         let scale = self.scale();
         for &row in &kept {
-            let Row { name, query, cells } = &rows[row];
+            let QueryRow { name, query, cells } = &rows[row];
             let _ = write!(text, "{}", right(name, side));
             for key in self.largest(&rows[row]).into_iter().take(shown) {
                 let number = format!("{:>digits$.decimals$}", cells[key]);
                 let share = scale.share(*query, cells[key]);
                 let number = options.colour.paint(share, &number);
-                let _ = write!(text, "  {}:{number}", right(&self.place(key), place));
+                let _ = write!(text, "  {}:{number}", right(&self.position(key), position));
             }
             text.push('\n');
         }
@@ -287,7 +287,7 @@ fn painted(options: Options) -> usize {
 }
 
 /// The width of the rows' names.
-fn side(rows: &[Row]) -> usize {
+fn side(rows: &[QueryRow]) -> usize {
     let names = rows.iter().map(|row| width(&row.name));
     names.max().unwrap_or(0)
 }

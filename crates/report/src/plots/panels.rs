@@ -59,8 +59,8 @@ pub(super) fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<(Svg,
     let mut svg = Svg::default();
     for (number, chunk) in points.chunks(every).enumerate() {
         // One point per chunk, at a varying place: a grid's points take turns.
-        let place = (number as u32).wrapping_mul(0x9e37_79b9) >> 8;
-        let [a, b] = chunk[place as usize % chunk.len()];
+        let offset = (number as u32).wrapping_mul(0x9e37_79b9) >> 8;
+        let [a, b] = chunk[offset as usize % chunk.len()];
         svg.disc("dot", [x.place(a), y.place(b)], 2.2);
     }
     let thinned = match every {
