@@ -68,7 +68,7 @@ impl OtherAttention {
 
     fn check(&self) -> Result<(), String> {
         let (samples, positions) = (self.tokens.len(), self.positions());
-        if let Some(other) = self.tokens.iter().find(|own| own.len() != positions) {
+        if let Some(other) = self.tokens.iter().find(|sample| sample.len() != positions) {
             return Err(format!(
                 "all samples need the same number of tokens; one has {positions}, another {}",
                 other.len()
@@ -103,12 +103,12 @@ impl OtherAttention {
         let cells = positions * positions;
         let lengths = [self.weights.len(), self.mask.len()];
         assert_eq!(lengths, [count, samples * cells], "extents {size:?}");
-        let place = |index: usize| index / (count / samples) * cells + index % cells;
+        let mask_index = |index: usize| index / (count / samples) * cells + index % cells;
         let masked = self
             .weights
             .iter()
             .enumerate()
-            .find(|&(index, &weight)| weight > 0.0 && !self.mask[place(index)]);
+            .find(|&(index, &weight)| weight > 0.0 && !self.mask[mask_index(index)]);
         if let Some((index, weight)) = masked {
             let (query, key) = (index % cells / positions, index % positions);
             return Err(format!(
@@ -142,12 +142,12 @@ impl OtherAttention {
         }
         let cells = positions * positions;
         let per_sample = self.layers * self.heads * cells;
-        let place = |index: usize| index / per_sample * cells + index % cells;
+        let mask_index = |index: usize| index / per_sample * cells + index % cells;
         let mask = self.mask;
         // Without scores all are the same: the page keeps how the weights differ from even ones.
         let scores = self.scores.unwrap_or_else(|| vec![0.0; self.weights.len()]);
         let known = scores.into_iter().enumerate();
-        let known = known.map(|(index, score)| if mask[place(index)] { score } else { 0.0 });
+        let known = known.map(|(index, score)| if mask[mask_index(index)] { score } else { 0.0 });
         let known = known.map(|score| score.clamp(-LARGEST, LARGEST));
         dump.arrays[Array::Scores] = known.collect();
         if mask.contains(&false) {

@@ -191,12 +191,12 @@ impl PageRun {
         let positions = dump.dims.positions;
         let labels = &dump.labels[index * positions..][..positions];
         let deciding = |position: usize| self.deciding.get(row)?.get(position);
-        let of = |(position, &label): (usize, &f32)| {
+        let answer = |(position, &label): (usize, &f32)| {
             let label = known(label);
             let decides = label.and_then(|_| deciding(position));
             (label, decides.map_or(&[][..], Vec::as_slice))
         };
-        labels.iter().enumerate().map(of).collect()
+        labels.iter().enumerate().map(answer).collect()
     }
 
     fn evidence(&self, last: &AttentionDump) -> Vec<Evidence> {

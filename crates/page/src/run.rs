@@ -34,7 +34,7 @@ pub struct PageRun {
 }
 
 impl PageRun {
-    /// A run of `dumps` dumps like this one, in a page of `runs` runs; `best` is the place of the best model's dump among
+    /// A run of `dumps` dumps like this one, in a page of `runs` runs; `best` is the index of the best model's dump among
     /// them, if the run keeps that model. If the page can train the run again, the page keeps only a small recording.
     pub fn new(
         name: String,

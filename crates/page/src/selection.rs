@@ -29,7 +29,7 @@ pub(crate) struct Selection {
     pub(crate) samples: Vec<usize>,
     /// Indices of the dumps, by step.
     pub(crate) steps: Vec<usize>,
-    /// The place of the best model among the kept steps, if the run keeps that model.
+    /// The index of the best model among the kept steps, if the run keeps that model.
     pub(crate) best: Option<usize>,
     pub(crate) is_live: bool,
     /// Whether a live page has room for the vectors of a step.
@@ -64,7 +64,7 @@ impl Selection {
         } else {
             evenly_spread(all, steps).collect()
         };
-        let best = best.map(|best| with(&mut steps, best));
+        let best = best.map(|best| put(&mut steps, best));
         let labels: Vec<f32> = (0..dump.dims.samples).map(|row| dump.label(row)).collect();
         let samples = of_all_classes(&labels, fit);
         let has_room = 4 * vectors_per_sample(dump, is_live) * samples.len() <= LIVE_VECTORS;
@@ -99,19 +99,19 @@ pub(crate) fn vectors(dump: &AttentionDump, is_live: bool) -> impl Iterator<Item
     wanted.filter(|&array| !dump.arrays[array].is_empty())
 }
 
-/// Puts a step among others, in place of the nearest one between the first and the last if there is one. Returns its place.
-fn with(steps: &mut Vec<usize>, step: usize) -> usize {
-    if let Ok(place) = steps.binary_search(&step) {
-        return place;
+/// Puts a step among others, in place of the nearest one between the first and the last if there is one. Returns its index.
+fn put(steps: &mut Vec<usize>, step: usize) -> usize {
+    if let Ok(index) = steps.binary_search(&step) {
+        return index;
     }
     let between = 1..steps.len().saturating_sub(1);
-    if let Some(place) = between.min_by_key(|&place| steps[place].abs_diff(step)) {
-        steps[place] = step;
-        return place;
+    if let Some(index) = between.min_by_key(|&index| steps[index].abs_diff(step)) {
+        steps[index] = step;
+        return index;
     }
-    let place = steps.partition_point(|&other| other < step);
-    steps.insert(place, step);
-    place
+    let index = steps.partition_point(|&other| other < step);
+    steps.insert(index, step);
+    index
 }
 
 /// The numbers of one sample's vectors at one step.
@@ -124,8 +124,8 @@ fn vectors_per_sample(dump: &AttentionDump, is_live: bool) -> usize {
 fn cost(dump: &AttentionDump, steps: usize, is_live: bool) -> usize {
     let dims = dump.dims;
     let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
-    let places = if dims.per_position { dims.positions } else { 1 };
-    let answers = 2 * dims.logits * places;
+    let positions = if dims.per_position { dims.positions } else { 1 };
+    let answers = 2 * dims.logits * positions;
     let numbers = steps * (matrices + answers) * 2;
     if is_live {
         return numbers.max(1);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_best_step_is_kept() {
-        for (best, place, expected) in [
+        for (best, index, expected) in [
             (0, 0, [0, 4, 9]),
             (1, 1, [0, 1, 9]),
             (4, 1, [0, 4, 9]),
@@ -167,10 +167,10 @@ mod tests {
             (9, 2, [0, 4, 9]),
         ] {
             let mut steps = vec![0, 4, 9];
-            assert_eq!((with(&mut steps, best), &steps[..]), (place, &expected[..]));
+            assert_eq!((put(&mut steps, best), &steps[..]), (index, &expected[..]));
         }
         let mut ends = vec![0, 9];
-        assert_eq!((with(&mut ends, 5), &ends[..]), (1, &[0, 5, 9][..]));
+        assert_eq!((put(&mut ends, 5), &ends[..]), (1, &[0, 5, 9][..]));
     }
 
     #[test]
