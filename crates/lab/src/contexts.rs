@@ -40,11 +40,11 @@ pub(crate) fn planes(
         .iter()
         .map(|level| Plane::of(&level.vectors, config.model.d_model))
         .collect();
-    let place = |found: &Occurrence| {
+    let numbers = |found: &Occurrence| {
         let asked = u32::from(found.is_asked);
         [found.sample, found.position as u32, asked]
     };
-    let places: Vec<[u32; 3]> = found.iter().map(place).collect();
+    let places: Vec<[u32; 3]> = found.iter().map(numbers).collect();
     let names: Vec<&str> = levels.iter().map(|level| level.name.as_str()).collect();
     let shares: Vec<[f64; 2]> = planes.iter().map(|plane| plane.shares).collect();
     let head = json!({ "levels": names, "shares": shares, "places": places });

@@ -89,15 +89,15 @@ pub(crate) type Known = (Option<u32>, Vec<usize>);
 /// What is known of each answer of a sample with these labels.
 pub(crate) fn known(config: &ExperimentConfig, tokens: &[u32], labels: &[u32]) -> Vec<Known> {
     let data = &config.data;
-    let of = |(place, &label): (usize, &u32)| {
+    let answer = |(index, &label): (usize, &u32)| {
         let rule = data.rule.as_ref().filter(|_| label != IGNORED);
-        let deciding = rule.map(|rule| rule.deciding_at(tokens, data.cls, place));
+        let deciding = rule.map(|rule| rule.deciding_at(tokens, data.cls, index));
         (
             (label != IGNORED).then_some(label),
             deciding.unwrap_or_default(),
         )
     };
-    labels.iter().enumerate().map(of).collect()
+    labels.iter().enumerate().map(answer).collect()
 }
 
 /// What is known of each answer of samples, from their tokens alone; nothing of a sample that a rule does not know. `None` if
@@ -107,7 +107,7 @@ pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec
     if data.rule.is_none() && data.task != Task::NextToken {
         return None;
     }
-    let of = |sample| {
+    let of_sample = |sample| {
         let tokens = samples.tokens(sample);
         let labels = match &data.rule {
             Some(rule) if !rule.has_label(tokens, data.cls) => Vec::new(),
@@ -116,7 +116,7 @@ pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec
         };
         known(config, tokens, &labels)
     };
-    Some((0..samples.len()).map(of).collect())
+    Some((0..samples.len()).map(of_sample).collect())
 }
 
 /// The token that follows each position; a text ends with `[CLS]`.

@@ -35,10 +35,10 @@ pub(crate) fn safetensors(config: &ExperimentConfig, weights: &[f32]) -> Answer<
     let layout = config.model.layout(config.inputs());
     let all: Vec<(&Layout, &[f32])> = layout
         .iter()
-        .map(|own| {
-            let (values, others) = rest.split_at(own.size());
+        .map(|parameter| {
+            let (values, others) = rest.split_at(parameter.size());
             rest = others;
-            (own, values)
+            (parameter, values)
         })
         .collect();
     let name = |tensor: usize| &all[tensor].0.name;
@@ -46,15 +46,15 @@ pub(crate) fn safetensors(config: &ExperimentConfig, weights: &[f32]) -> Answer<
     let tensors: Vec<_> = by_name.into_iter().map(|tensor| all[tensor]).collect();
     let mut head = BTreeMap::new();
     let mut end = 0;
-    for (own, values) in &tensors {
+    for (parameter, values) in &tensors {
         let start = end;
         end += 4 * values.len();
         let tensor = Tensor {
             dtype: "F32",
-            shape: &own.shape,
+            shape: &parameter.shape,
             data_offsets: [start, end],
         };
-        head.insert(&own.name, tensor);
+        head.insert(&parameter.name, tensor);
     }
     let mut text = serde_json::to_string(&head)?;
     while !text.len().is_multiple_of(8) {
