@@ -71,7 +71,7 @@ fn table(json: &str, name: &str) -> Result<Table, Failure> {
 /// Changes as `--set` takes them, from sections as JSON: `section.key=value`, and `seed=value` for what is in no section.
 pub(crate) fn changes_of(json: &str) -> Result<Vec<String>, Failure> {
     let changes = table(json, "the changes")?;
-    let own = changes.iter().flat_map(|(section, value)| match value {
+    let settings = changes.iter().flat_map(|(section, value)| match value {
         Value::Table(keys) => {
             let each = keys
                 .iter()
@@ -80,5 +80,5 @@ pub(crate) fn changes_of(json: &str) -> Result<Vec<String>, Failure> {
         }
         value => vec![format!("{section}={value}")],
     });
-    Ok(own.collect())
+    Ok(settings.collect())
 }

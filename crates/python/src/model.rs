@@ -59,8 +59,9 @@ impl Model {
 
     /// All weights, one after the other.
     pub(crate) fn weights(&self) -> Vec<f32> {
-        let values = self.parameters.iter().map(|own| &own.values[..]);
-        values.collect::<Vec<_>>().concat()
+        let parameters = self.parameters.iter();
+        let values: Vec<_> = parameters.map(|parameter| &parameter.values[..]).collect();
+        values.concat()
     }
 }
 
@@ -284,9 +285,9 @@ impl Model {
             arrays.set_item("attention_mask", array(py, computed.mask, &pairs)?)?;
         }
         let mut values = computed.arrays;
-        for own in recorded.arrays(dims) {
-            let own_values = mem::take(&mut values[own]);
-            arrays.set_item(own.name(), array(py, own_values, &own.shape(dims))?)?;
+        for entry in recorded.arrays(dims) {
+            let numbers = mem::take(&mut values[entry]);
+            arrays.set_item(entry.name(), array(py, numbers, &entry.shape(dims))?)?;
         }
         Ok(arrays)
     }

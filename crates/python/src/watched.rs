@@ -45,8 +45,8 @@ pub(crate) fn watched<T: Send>(
     let (sender, receiver) = mpsc::channel();
     let (joined, interruption) = py.detach(move || {
         thread::scope(|scope| {
-            let own = &signals;
-            let worker = scope.spawn(move || work(sender, own));
+            let shared = &signals;
+            let worker = scope.spawn(move || work(sender, shared));
             let (mut told, mut share, mut interruption) = (Instant::now(), None, None);
             loop {
                 let received = receiver.recv_timeout(OFTEN);
