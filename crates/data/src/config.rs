@@ -362,7 +362,7 @@ impl TryFrom<Keys> for DatasetConfig {
 
 /// The origin of the samples, whose number is known.
 fn source(keys: &mut Keys, number: Option<SampleCount>) -> Result<Source, String> {
-    let own = keys.rule.as_ref().and_then(|rule| rule.generator());
+    let of_rule = keys.rule.as_ref().and_then(|rule| rule.generator());
     match (keys.file.take(), number) {
         (Some(path), None)
             if keys.generator.is_none() && keys.positive_rate.is_none() && !keys.balanced =>
@@ -384,7 +384,7 @@ fn source(keys: &mut Keys, number: Option<SampleCount>) -> Result<Source, String
             Err("missing key `rule`: generated samples need a rule for their labels".to_owned())
         }
         (None, Some(samples)) => Ok(Source::Generated(DrawConfig {
-            generator: keys.generator.or(own).unwrap_or(match samples {
+            generator: keys.generator.or(of_rule).unwrap_or(match samples {
                 SampleCount::Number(_) => Generator::Numpy,
                 SampleCount::Fresh => Generator::Chacha,
             }),
@@ -422,12 +422,12 @@ impl From<DatasetConfig> for Keys {
                 file: Some(path),
                 ..keys
             },
-            Source::Generated(own) => Self {
-                generator: Some(own.generator),
-                samples: Some(own.samples),
-                positive_rate: own.positive_rate,
-                balanced: own.balanced,
-                exclude_held_out: own.exclude_held_out,
+            Source::Generated(draw_config) => Self {
+                generator: Some(draw_config.generator),
+                samples: Some(draw_config.samples),
+                positive_rate: draw_config.positive_rate,
+                balanced: draw_config.balanced,
+                exclude_held_out: draw_config.exclude_held_out,
                 ..keys
             },
         }

@@ -93,13 +93,13 @@ impl TextCounts {
         let of_others = if held_out.1 > 0 { " of training" } else { "" };
         for ((unknown, words), of) in [(others, of_others), (held_out, " of held-out")] {
             if unknown > 0 {
-                let place = match (self.parts, of) {
+                let unit = match (self.parts, of) {
                     (_, "") => "",
                     (Parts::Values, _) => " rows",
                     _ => " texts",
                 };
                 sentences.push(format!(
-                    "{unknown} of {words} {parts}{of}{place} {} not in the vocabulary.",
+                    "{unknown} of {words} {parts}{of}{unit} {} not in the vocabulary.",
                     if unknown == 1 { "is" } else { "are" }
                 ));
             }
@@ -243,13 +243,13 @@ impl Dataset {
         self.push_each(tokens, rule.labels_for(tokens, self.cls, n_classes));
     }
 
-    /// Replaces each label that counts by what `of` makes of it, of its sample's index and of its place among the sample's
+    /// Replaces each label that counts by what `relabelled` makes of it, of its sample's index and of its position among the sample's
     /// labels.
-    pub(crate) fn relabel(&mut self, of: impl Fn(u32, usize, usize) -> u32) {
+    pub(crate) fn relabel(&mut self, relabelled: impl Fn(u32, usize, usize) -> u32) {
         let answers = self.labels_per_sample();
         for (index, label) in self.labels.iter_mut().enumerate() {
             if *label != IGNORED {
-                *label = of(*label, index / answers, index % answers);
+                *label = relabelled(*label, index / answers, index % answers);
             }
         }
     }

@@ -20,14 +20,14 @@ pub(crate) struct ClassShares<'a> {
     pub(crate) sampler: Sampler,
     pub(crate) rule: &'a LabelRule,
     pub(crate) n_classes: usize,
-    pub(crate) own: DrawConfig,
+    pub(crate) draw_config: DrawConfig,
 }
 
 impl<'a> ClassShares<'a> {
     /// The class shares that a config asks for.
     pub(crate) fn of(config: &'a DatasetConfig) -> Result<Self, InvalidValue> {
-        let own = match &config.source {
-            Source::Generated(own) => *own,
+        let draw_config = match &config.source {
+            Source::Generated(draw_config) => *draw_config,
             Source::File(path) => {
                 let message = format!(
                     "the samples come from the file {}, but only generated samples are supported here; \
@@ -44,7 +44,7 @@ impl<'a> ClassShares<'a> {
             sampler: config.sampler(),
             rule,
             n_classes: config.n_classes,
-            own,
+            draw_config,
         })
     }
 
@@ -57,14 +57,14 @@ impl<'a> ClassShares<'a> {
         rng: &mut impl Rng,
     ) -> Vec<Option<u32>> {
         let classes = self.rule.possible_classes(self.sampler, self.n_classes);
-        let mut labels: Vec<_> = match self.own.positive_rate {
+        let mut labels: Vec<_> = match self.draw_config.positive_rate {
             Some(rate) => {
                 let until = |samples: u64| (rate * samples as f64).round() as u64;
                 let positives = (until(before + samples as u64) - until(before)) as usize;
                 let is_positive = (0..samples).map(|sample| sample < positives);
                 is_positive.map(|label| Some(label.into())).collect()
             }
-            None if self.own.balanced => {
+            None if self.draw_config.balanced => {
                 let first = before % (classes.len() as u64).max(1);
                 let classes = classes.cycle().skip(first as usize);
                 classes.take(samples).map(Some).collect()
@@ -78,7 +78,7 @@ impl<'a> ClassShares<'a> {
     /// The classes that [`labels`](Self::labels) can ask for; `None` where chance decides.
     pub(crate) fn requested_classes(&self) -> Vec<Option<u32>> {
         let classes = self.rule.possible_classes(self.sampler, self.n_classes);
-        match self.own.positive_rate {
+        match self.draw_config.positive_rate {
             Some(rate) => {
                 let shares = [1.0 - rate, rate].into_iter().zip(0..);
                 shares
@@ -86,7 +86,7 @@ impl<'a> ClassShares<'a> {
                     .map(|(_, class)| Some(class))
                     .collect()
             }
-            None if self.own.balanced => classes.map(Some).collect(),
+            None if self.draw_config.balanced => classes.map(Some).collect(),
             None => vec![None],
         }
     }

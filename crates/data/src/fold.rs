@@ -22,9 +22,9 @@ impl Fold {
         self.count
     }
 
-    /// Whether the sample at this place of the order is held out.
-    pub(crate) fn holds(self, place: usize) -> bool {
-        place % self.count == self.index - 1
+    /// Whether the sample of this rank in the order is held out.
+    pub(crate) fn holds(self, rank: usize) -> bool {
+        rank % self.count == self.index - 1
     }
 }
 

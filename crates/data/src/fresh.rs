@@ -31,16 +31,16 @@ impl FreshSamples {
         batch_size: usize,
         seed: u64,
     ) -> Option<Self> {
-        let Source::Generated(own) = &config.source else {
+        let Source::Generated(draw_config) = &config.source else {
             return None;
         };
-        if own.samples != SampleCount::Fresh {
+        if draw_config.samples != SampleCount::Fresh {
             return None;
         }
         let excluded = (0..held_out.len()).map(|sample| held_out.tokens(sample).to_vec());
         Some(Self {
             config: config.clone(),
-            excluded: excluded.filter(|_| own.exclude_held_out).collect(),
+            excluded: excluded.filter(|_| draw_config.exclude_held_out).collect(),
             batch_size,
             seed,
         })

@@ -21,10 +21,10 @@ impl DatasetConfig {
         self.validate()?;
         let draws = ClassShares::of(self)?;
         let (rule, sampler) = (draws.rule, draws.sampler);
-        let samples = draws.own.samples.count();
+        let samples = draws.draw_config.samples.count();
         let mut train = self.no_samples();
         let mut held_out = train.without_samples();
-        match draws.own.generator {
+        match draws.draw_config.generator {
             Generator::Numpy => {
                 let mut mt = Mt::new(self.seed as u32);
                 for _ in 0..samples {
@@ -34,8 +34,8 @@ impl DatasetConfig {
             Generator::All => {
                 let mut order: Vec<u32> = (0..sampler.count() as u32).collect();
                 shuffle(&mut order, &mut Stream::Split.rng(self.seed));
-                for (place, &index) in order[..samples + self.held_out].iter().enumerate() {
-                    let part = if place < samples {
+                for (rank, &index) in order[..samples + self.held_out].iter().enumerate() {
+                    let part = if rank < samples {
                         &mut train
                     } else {
                         &mut held_out
@@ -47,7 +47,7 @@ impl DatasetConfig {
                 let mut rng = Stream::Data.rng(self.seed);
                 for class in draws.labels(0, samples, &mut rng) {
                     let row = draws.draw(class, false, &mut rng).ok_or_else(|| {
-                        let key = draws.own.positive_rate.map_or("balanced", |_| "positive_rate");
+                        let key = draws.draw_config.positive_rate.map_or("balanced", |_| "positive_rate");
                         let class = class.unwrap_or_default();
                         let message = format!("no sample of class {class} was found; change {key}, or raise data.vocab_size");
                         InvalidValue::new(key, message)
@@ -56,7 +56,7 @@ impl DatasetConfig {
                 }
             }
         }
-        if draws.own.generator != Generator::All && self.held_out > 0 {
+        if draws.draw_config.generator != Generator::All && self.held_out > 0 {
             let known: HashSet<&[u32]> = train.all_tokens().chunks(train.positions()).collect();
             let mut rng = Stream::Split.rng(self.seed);
             for class in draws.labels(0, self.held_out, &mut rng) {

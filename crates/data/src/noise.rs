@@ -19,16 +19,16 @@ const NUMBERS_PER_LABELS_APART: u128 = 1 << 36;
 impl DatasetConfig {
     /// The label that a training sample is trained with: the true one or, with probability
     /// [`label_noise`](Self::label_noise), one of the other classes, each as likely. It depends on the seed, on the sample's
-    /// index and on the place of the label among the sample's alone.
-    pub(crate) fn noisy(&self, label: u32, sample: usize, place: usize) -> u32 {
+    /// index and on the position of the label among the sample's alone.
+    pub(crate) fn noisy(&self, label: u32, sample: usize, position: usize) -> u32 {
         if self.label_noise == 0.0 {
             return label;
         }
         let mut rng = Stream::LabelNoise.rng(self.seed);
         rng.set_word_pos(
             sample as u128 * NUMBERS_PER_SAMPLE
-                + (place % LABELS_APART) as u128 * NUMBERS_PER_LABEL
-                + (place / LABELS_APART) as u128 * NUMBERS_PER_LABELS_APART,
+                + (position % LABELS_APART) as u128 * NUMBERS_PER_LABEL
+                + (position / LABELS_APART) as u128 * NUMBERS_PER_LABELS_APART,
         );
         self.noisy_by(label, &mut rng)
     }

@@ -130,9 +130,9 @@ impl Sampler {
         is_allowed: impl Fn(usize) -> bool,
         rng: &mut (impl Rng + ?Sized),
     ) -> Vec<u32> {
-        let is_own = |position: &usize| self.cls.position(self.seq_len) != Some(*position);
+        let is_not_cls = |position: &usize| self.cls.position(self.seq_len) != Some(*position);
         let all: Vec<usize> = (0..self.cls.positions(self.seq_len))
-            .filter(is_own)
+            .filter(is_not_cls)
             .collect();
         let positions = positions.unwrap_or(&all);
         let mut row = self.any(|| rng.next_u32());
@@ -160,8 +160,8 @@ impl Sampler {
         });
         let last = (0..weights.len()).rev().find(|&count| weight(count) > 0.0);
         let mut missing = chosen.or(last).unwrap_or(0);
-        for (place, &position) in positions.iter().enumerate() {
-            let left = (positions.len() - place) as u32;
+        for (index, &position) in positions.iter().enumerate() {
+            let left = (positions.len() - index) as u32;
             row[position] = if uniform_below(left, || rng.next_u32()) < missing as u32 {
                 missing -= 1;
                 token
@@ -233,9 +233,9 @@ fn binomial_weights(n: usize, hit: f64, unit: usize) -> Vec<f64> {
 pub(crate) fn exchanged(mut row: Vec<u32>, one: u32, other: u32) -> Vec<u32> {
     for token in &mut row {
         *token = match *token {
-            own if own == one => other,
-            own if own == other => one,
-            own => own,
+            token if token == one => other,
+            token if token == other => one,
+            token => token,
         };
     }
     row

@@ -47,8 +47,8 @@ impl SampleShape {
                 format!("the {place} token is [CLS] = 0, but in the first sample it is not")
             });
         }
-        let own = if has_cls { cls.without(tokens) } else { tokens };
-        if cls.is_somewhere() && own.contains(&CLS) {
+        let without_cls = if has_cls { cls.without(tokens) } else { tokens };
+        if cls.is_somewhere() && without_cls.contains(&CLS) {
             return Err(if !has_cls && cls.other().is_in(tokens) {
                 let other = cls.other().name();
                 format!(
@@ -60,13 +60,13 @@ impl SampleShape {
                 )
             });
         }
-        if let Some(token) = own.iter().find(|&&token| token >= vocab_size) {
+        if let Some(token) = without_cls.iter().find(|&&token| token >= vocab_size) {
             return Err(format!(
                 "token {token} is outside the vocabulary; {}",
                 self.known()
             ));
         }
-        let length = own.len();
+        let length = without_cls.len();
         let is_shorter = (1..seq_len).contains(&length);
         if length != seq_len && !(is_shorter && padding_token.is_some()) {
             let remedy = match padding_token {
@@ -86,7 +86,7 @@ impl SampleShape {
         if cls == ClsPlace::First {
             into.push(CLS);
         }
-        into.extend_from_slice(own);
+        into.extend_from_slice(without_cls);
         let padding = padding_token.unwrap_or(CLS);
         into.extend(std::iter::repeat_n(padding, seq_len - length));
         if cls == ClsPlace::Last {
@@ -104,9 +104,9 @@ impl SampleShape {
         samples: impl IntoIterator<Item = &'a [u32]>,
     ) -> Result<Vec<u32>, String> {
         let (mut all, mut samples) = (Vec::new(), samples.into_iter().enumerate().peekable());
-        let has_cls = samples.peek().is_some_and(|(_, own)| self.cls.is_in(own));
-        samples.try_for_each(|(index, own)| {
-            let arranged = self.arrange(own, has_cls, &mut all);
+        let has_cls = samples.peek().is_some_and(|(_, ids)| self.cls.is_in(ids));
+        samples.try_for_each(|(index, sample)| {
+            let arranged = self.arrange(sample, has_cls, &mut all);
             arranged.map_err(|reason| format!("sample {index}: {reason}"))
         })?;
         Ok(all)
@@ -118,11 +118,11 @@ impl SampleShape {
     /// # Errors
     /// What is wrong, and which tokens samples can have.
     pub fn check_padding(self, sample: &[u32]) -> Result<(), String> {
-        let own = self.cls.without(sample);
+        let without_cls = self.cls.without(sample);
         let Some(token) = self.padding_token else {
             return Ok(());
         };
-        let parts = own.split(|&id| id == token);
+        let parts = without_cls.split(|&id| id == token);
         if parts.filter(|part| !part.is_empty()).count() == 1 {
             return Ok(());
         }
@@ -165,18 +165,18 @@ impl SampleShape {
     /// The first of some values, one per position; where `[CLS]` is last, that of its position is the last of them.
     pub fn first(self, values: &[u32], count: usize) -> impl Iterator<Item = u32> {
         let last = (self.cls == ClsPlace::Last).then(|| values.last().copied());
-        let own = &values[..count - usize::from(last.is_some())];
-        own.iter().copied().chain(last.flatten())
+        let without_cls = &values[..count - usize::from(last.is_some())];
+        without_cls.iter().copied().chain(last.flatten())
     }
 
     /// A sample without the padding after its last token. It keeps at least one token.
     pub fn without_padding(self, sample: &[u32]) -> impl Iterator<Item = u32> {
-        let own = self.cls.without(sample);
+        let tokens = self.cls.without(sample);
         let is_padding = |token: &&u32| Some(**token) == self.padding_token;
-        let padding = own.iter().skip(1).rev().take_while(is_padding).count();
-        let own = &own[..own.len() - padding];
+        let padding = tokens.iter().skip(1).rev().take_while(is_padding).count();
+        let content = tokens[..tokens.len() - padding].iter().copied();
         let cls = |place| (self.cls == place).then_some(CLS);
-        let own = cls(ClsPlace::First).into_iter().chain(own.iter().copied());
-        own.chain(cls(ClsPlace::Last))
+        let kept = cls(ClsPlace::First).into_iter().chain(content);
+        kept.chain(cls(ClsPlace::Last))
     }
 }

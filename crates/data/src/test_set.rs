@@ -68,23 +68,23 @@ impl DatasetConfig {
             "samples",
             || "a file has its own number of samples; remove `samples` or `file`",
         )?;
-        let own = match self.source {
-            Source::Generated(own) => own,
+        let draw_config = match self.source {
+            Source::Generated(draw_config) => draw_config,
             Source::File(_) => DrawConfig::new(Generator::Chacha, samples),
         };
         let source = match &test.file {
             Some(path) => Source::File(path.clone()),
             None => Source::Generated(DrawConfig {
-                generator: match own.generator {
+                generator: match draw_config.generator {
                     Generator::Sentences => Generator::Sentences,
                     _ => Generator::Chacha,
                 },
                 samples: SampleCount::Number(samples),
                 exclude_held_out: true,
-                ..own
+                ..draw_config
             }),
         };
-        let own = Self {
+        let test_config = Self {
             source,
             seq_len: test.seq_len.unwrap_or(self.seq_len),
             held_out: 0,
@@ -94,20 +94,20 @@ impl DatasetConfig {
             ..self.clone()
         };
         require(
-            test.file.is_some() || own.rule.is_some(),
+            test.file.is_some() || test_config.rule.is_some(),
             "file",
             || "no rule labels generated samples; name a `file`, or give a `rule`",
         )?;
-        let given = own.rule.as_ref();
-        let classes = given.and_then(|rule| rule.n_classes(own.sampler()));
-        let (classes, seq_len, most) = (classes.unwrap_or(0), own.seq_len, self.n_classes);
+        let given = test_config.rule.as_ref();
+        let classes = given.and_then(|rule| rule.n_classes(test_config.sampler()));
+        let (classes, seq_len, most) = (classes.unwrap_or(0), test_config.seq_len, self.n_classes);
         require(classes <= most, "rule", || {
             format!(
                 "the rule gives samples of {seq_len} tokens {classes} classes, and the model has {most}; set data.n_classes = {classes}"
             )
         })?;
-        own.validate_samples()?;
-        Ok(own)
+        test_config.validate_samples()?;
+        Ok(test_config)
     }
 
     /// Draws the samples of a test set, none of which is one of `train`. Two sets that differ in their noise alone have the same
@@ -116,26 +116,26 @@ impl DatasetConfig {
     /// # Errors
     /// When a value is invalid, or the search for such samples gives up.
     pub fn draw_test(&self, test: &TestSet, train: &Dataset) -> Result<Dataset, InvalidValue> {
-        let own = self.of_test(test)?;
-        let draws = ClassShares::of(&own)?;
-        let mut rng = Stream::Tests.rng(own.seed);
-        let mut samples = own.no_samples();
+        let test_config = self.of_test(test)?;
+        let draws = ClassShares::of(&test_config)?;
+        let mut rng = Stream::Tests.rng(test_config.seed);
+        let mut samples = test_config.no_samples();
         let known: HashSet<&[u32]> = train.all_tokens().chunks(train.positions()).collect();
-        for class in draws.labels(0, draws.own.samples.count(), &mut rng) {
+        for class in draws.labels(0, draws.draw_config.samples.count(), &mut rng) {
             let row = draws.draw_unknown(class, true, &known, &mut rng);
             let row = row.map_err(|reason| {
                 let remedy = "change seq_len, or remove this set";
                 InvalidValue::new("samples", format!("{reason}; {remedy}"))
             })?;
-            samples.push_labelled(&row, draws.rule, own.n_classes);
+            samples.push_labelled(&row, draws.rule, test_config.n_classes);
         }
-        own.make_noisy(&mut samples);
+        test_config.make_noisy(&mut samples);
         Ok(samples)
     }
 
     /// Replaces labels as [`label_noise`](Self::label_noise) asks for.
     pub fn make_noisy(&self, samples: &mut Dataset) {
-        samples.relabel(|label, sample, place| self.noisy(label, sample, place));
+        samples.relabel(|label, sample, position| self.noisy(label, sample, position));
     }
 }
 

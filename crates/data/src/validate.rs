@@ -37,23 +37,23 @@ impl DatasetConfig {
             "fold",
             || "`fold` and `held_out` both choose the held-out samples; remove one of them",
         )?;
-        let Source::Generated(own) = &self.source else {
+        let Source::Generated(draw_config) = &self.source else {
             return Ok(());
         };
-        if own.samples == SampleCount::Fresh {
-            self.validate_fresh(own)?;
+        if draw_config.samples == SampleCount::Fresh {
+            self.validate_fresh(draw_config)?;
         }
-        self.validate_generated(own.generator, own.samples.count())?;
-        self.validate_shares(own)
+        self.validate_generated(draw_config.generator, draw_config.samples.count())?;
+        self.validate_shares(draw_config)
     }
 
     fn validate_task(&self) -> Result<(), InvalidValue> {
         let task = self.task;
         if let Some(rule) = &self.rule {
             require(rule.task() == task, "task", || {
-                let (own, rule) = (rule.task().name(), rule.describe());
+                let (needed, rule) = (rule.task().name(), rule.describe());
                 format!(
-                    "it is \"{}\", but the rule ({rule}) is of the task \"{own}\"; set data.task = \"{own}\", or choose another rule",
+                    "it is \"{}\", but the rule ({rule}) is of the task \"{needed}\"; set data.task = \"{needed}\", or choose another rule",
                     task.name()
                 )
             })?;
@@ -77,16 +77,16 @@ impl DatasetConfig {
         };
         let (samples, n_classes) = (self.sampler(), self.n_classes);
         rule.validate(samples)?;
-        let own = rule.n_classes(samples).unwrap_or(0);
-        require(n_classes >= own, "n_classes", || {
+        let classes = rule.n_classes(samples).unwrap_or(0);
+        require(n_classes >= classes, "n_classes", || {
             let rule = rule.describe();
             match self.source {
                 Source::File(_) => format!(
-                    "the file's labels have {n_classes} classes, but the rule ({rule}) gives {own}; remove the rule, or set data.n_classes = {own} \
+                    "the file's labels have {n_classes} classes, but the rule ({rule}) gives {classes}; remove the rule, or set data.n_classes = {classes} \
                      if it gives these labels"
                 ),
                 Source::Generated(_) => format!(
-                    "n_classes is {n_classes}, but the rule ({rule}) gives {own} classes; set n_classes = {own}, or remove it"
+                    "n_classes is {n_classes}, but the rule ({rule}) gives {classes} classes; set n_classes = {classes}, or remove it"
                 ),
             }
         })
@@ -138,7 +138,7 @@ impl DatasetConfig {
             self.validate_all(samples)?;
         }
         let needed = self.rule.as_ref().and_then(|rule| rule.generator());
-        let sentences = [needed, Some(generator)].map(|own| own == Some(Generator::Sentences));
+        let sentences = [needed, Some(generator)].map(|one| one == Some(Generator::Sentences));
         require(
             sentences[0] == sentences[1],
             "generator",
@@ -151,10 +151,10 @@ impl DatasetConfig {
         })
     }
 
-    fn validate_fresh(&self, own: &DrawConfig) -> Result<(), InvalidValue> {
+    fn validate_fresh(&self, draw_config: &DrawConfig) -> Result<(), InvalidValue> {
         let (held_out, count) = (self.held_out as u64, self.sampler().count());
         require(
-            own.generator != Generator::Numpy,
+            draw_config.generator != Generator::Numpy,
             "generator",
             || "the numpy generator cannot draw fresh samples for each step; set generator = \"chacha\", or samples to a number",
         )?;
@@ -163,14 +163,14 @@ impl DatasetConfig {
             "held_out",
             || "each step draws fresh samples, so held-out ones are needed to judge the model on and to dump; set held_out to 1 or more",
         )?;
-        if own.generator == Generator::Sentences {
+        if draw_config.generator == Generator::Sentences {
             return require(
-                own.exclude_held_out,
+                draw_config.exclude_held_out,
                 "exclude_held_out",
                 || "no step draws a held-out sentence, because their compositions differ; remove exclude_held_out",
             );
         }
-        let leaves_enough = !own.exclude_held_out || held_out <= count / 2;
+        let leaves_enough = !draw_config.exclude_held_out || held_out <= count / 2;
         require(leaves_enough, "held_out", || {
             format!(
                 "held_out is {held_out}, more than half of the {count} different samples, which no step could draw; \
@@ -180,18 +180,18 @@ impl DatasetConfig {
     }
 
     /// Checks what sets the shares of classes.
-    fn validate_shares(&self, own: &DrawConfig) -> Result<(), InvalidValue> {
-        let (n_classes, rate) = (self.n_classes, own.positive_rate);
-        let key = match (rate, own.balanced) {
+    fn validate_shares(&self, draw_config: &DrawConfig) -> Result<(), InvalidValue> {
+        let (n_classes, rate) = (self.n_classes, draw_config.positive_rate);
+        let key = match (rate, draw_config.balanced) {
             (None, false) => return Ok(()),
             (Some(_), false) => "positive_rate",
             (_, true) => "balanced",
         };
-        let reason = match own.generator {
+        let reason = match draw_config.generator {
             _ if self.task.is_per_position() => {
                 "samples have a label per position, so that they have no class".to_owned()
             }
-            _ if rate.is_some() && own.balanced => {
+            _ if rate.is_some() && draw_config.balanced => {
                 "positive_rate and balanced both set the shares of classes".to_owned()
             }
             Generator::Sentences => {

@@ -31,13 +31,13 @@ const ARTICLES: &[&str] = &["an", "the"];
 impl Grammar for Apple {
     fn lists(&self) -> Vec<&'static [&'static str]> {
         let others: &[&str] = &["apple", "a", "while", "was", ","];
-        let own = [KINDS, PEOPLE, ARTICLES].into_iter();
+        let lists = [KINDS, PEOPLE, ARTICLES].into_iter();
         [others]
             .into_iter()
             .chain(DOES)
             .chain(OBJECTS)
             .chain(IS_DONE)
-            .chain(own)
+            .chain(lists)
             .collect()
     }
 

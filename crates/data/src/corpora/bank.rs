@@ -84,15 +84,15 @@ impl Grammar for Bank {
         let number = choose(WORDS.len());
         let (word, phrases) = WORDS[number];
         let meaning = choose(2);
-        let (own, first) = one_of(phrases[meaning], choose);
-        let (its, second) = one_of(phrases[1 - meaning], choose);
+        let (phrase, first) = one_of(phrases[meaning], choose);
+        let (contrast, second) = one_of(phrases[1 - meaning], choose);
         // Once in nine sentences, the other thing has the same word.
         let other = OTHERS
             .get(choose(OTHERS.len() + 1))
             .copied()
             .unwrap_or(word);
         let verb = one_of(VERBS, choose).0;
-        let (asked, plain) = ([marker(true), word, own], ["", other, its]);
+        let (asked, plain) = ([marker(true), word, phrase], ["", other, contrast]);
         let (a, b) = if choose(2) == 0 {
             (asked, plain)
         } else {

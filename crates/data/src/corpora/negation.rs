@@ -47,8 +47,8 @@ impl Grammar for Negation {
         let (same, is_good) = (choose(2) == 0, choose(2));
         // Which clause has `not`: the asked one, the other one, or none of them.
         let negated = if same { choose(2) } else { choose(3) };
-        let own = qualities[1 - is_good];
-        let its = if same {
+        let asked = qualities[1 - is_good];
+        let other = if same {
             let list = [BAD, GOOD][is_good];
             one_of(list, choose)
         } else {
@@ -58,7 +58,7 @@ impl Grammar for Negation {
         let of_other = if same { is_good } else { 1 - is_good };
         // In order: all sentences of the same words are one composition, whatever is asked.
         let mut things = [first, second];
-        let mut both = [number(own, is_good), number(its, of_other)];
+        let mut both = [number(asked, is_good), number(other, of_other)];
         things.sort_unstable();
         both.sort_unstable();
         let composition = composition([things[0] * THINGS.len() + things[1], both[0], both[1]]);
@@ -68,9 +68,9 @@ impl Grammar for Negation {
             let not = if is_negated { "not" } else { "" };
             ["the", marker(is_asked), thing, verb, not, quality]
         };
-        let own = clause(thing, own.0, true, negated == 0);
-        let its = clause(THINGS[second], its.0, false, negated == 1);
-        let [a, b] = if is_first { [own, its] } else { [its, own] };
+        let asked = clause(thing, asked.0, true, negated == 0);
+        let other = clause(THINGS[second], other.0, false, negated == 1);
+        let [a, b] = [[other, asked], [asked, other]][usize::from(is_first)];
         let words = sentence(&[&a[..], &[",", joint], &b].concat());
         (words, composition)
     }

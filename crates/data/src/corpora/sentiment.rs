@@ -106,8 +106,9 @@ fn number(words: &[&str], lists: impl Iterator<Item = &'static [&'static str]>) 
 
 impl Grammar for Sentiment {
     fn lists(&self) -> Vec<&'static [&'static str]> {
-        let own = [OTHERS, NEGATORS, BREAKS, INTENSIFIERS].into_iter();
-        own.chain(SUBJECTS)
+        let lists = [OTHERS, NEGATORS, BREAKS, INTENSIFIERS].into_iter();
+        lists
+            .chain(SUBJECTS)
             .chain(qualities(0))
             .chain(qualities(1))
             .collect()
@@ -151,11 +152,11 @@ impl Grammar for Sentiment {
         {
             let is_good = (0..2).find(|&good| qualities(good).any(|list| list.contains(word)));
             if let Some(good) = is_good {
-                let own = (good == 1) != (negators.len() == 1);
-                if negators.len() > 1 || class.is_some_and(|class| class != own) {
+                let is_positive = (good == 1) != (negators.len() == 1);
+                if negators.len() > 1 || class.is_some_and(|class| class != is_positive) {
                     return None;
                 }
-                class = Some(own);
+                class = Some(is_positive);
                 deciding.append(&mut negators);
                 deciding.push(at);
             } else if NEGATORS.contains(word) {
@@ -295,14 +296,14 @@ impl<'a> Clause<'a> {
             0 if is_superlative => ("", ""),
             0 => ("", self.one(&["", "what"])),
             _ => {
-                let own = [
+                let starts = [
                     ("it", IS),
                     ("it", WAS),
                     ("", IT_IS),
                     ("this", IS),
                     ("that", WAS),
                 ];
-                let (start, forms) = self.one(&own);
+                let (start, forms) = self.one(&starts);
                 (start, self.form(forms))
             }
         };
@@ -341,15 +342,15 @@ impl<'a> Clause<'a> {
         let index = (self.choose)(verbs[0].len());
         let form = [0, 0, 0, 0, 1, 1, 1, 2][(self.choose)(8)];
         let (i, she) = (self.one(I_AND_WE), self.one(SHE_AND_HE));
-        let (anybody, place) = (self.one(&[i, she]), (self.choose)(6));
+        let (anybody, chance) = (self.one(&[i, she]), (self.choose)(6));
         let (person, does) = match (form, self.is_negated) {
-            (0, false) if place < 4 => (i, ""),
+            (0, false) if chance < 4 => (i, ""),
             // I did like the movie.
             (0, false) => self.one(&[(i, "do"), (she, "does"), (anybody, "did")]),
-            (0, true) if place < 2 => (i, self.one(&["do not", "don't"])),
-            (0, true) if place == 2 => (she, self.one(&["does not", "doesn't"])),
+            (0, true) if chance < 2 => (i, self.one(&["do not", "don't"])),
+            (0, true) if chance == 2 => (she, self.one(&["does not", "doesn't"])),
             (0, true) => (anybody, self.one(&["did not", "didn't"])),
-            (_, true) if place < 2 => ("nobody", ""),
+            (_, true) if chance < 2 => ("nobody", ""),
             (1, _) => (anybody, if self.is_negated { "never" } else { "" }),
             _ => (she, if self.is_negated { "never" } else { "" }),
         };

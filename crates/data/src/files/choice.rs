@@ -214,10 +214,10 @@ impl SampleTable {
         if has_tokens && columns.iter().any(is_labels) && !columns.iter().any(is_label) {
             return Ok(as_named(ChosenSamples::LabelledTokens));
         }
-        let own_label = named.label.as_ref().and_then(|name| self.find(name));
+        let named_label = named.label.as_ref().and_then(|name| self.find(name));
         let mut text = None;
         if !has_tokens && !has_features {
-            text = self.called(named.text.as_ref(), &TEXTS, own_label, TEXT)?;
+            text = self.called(named.text.as_ref(), &TEXTS, named_label, TEXT)?;
         }
         let is_known = has_tokens || text.is_some() || has_features;
         let label = self.called(named.label.as_ref(), &LABELS, text, LABEL)?;

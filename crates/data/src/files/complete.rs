@@ -97,9 +97,9 @@ impl Rows {
         // The ids of a vocabulary that the config sets are tokens, all of them.
         let adds_padding = is_ragged && keys.vocab_size.is_none();
         // Where 0 is padding, it cannot be so for a model with [CLS], which is 0.
-        let own = self.padding_token;
-        let own = own.filter(|&token| token >= keys.cls.first_token());
-        let padding_token = keys.padding_token.or(own);
+        let of_file = self.padding_token;
+        let of_file = of_file.filter(|&token| token >= keys.cls.first_token());
+        let padding_token = keys.padding_token.or(of_file);
         let padding_token = padding_token.or(adds_padding.then_some(largest + 1));
         let last = largest.max(padding_token.unwrap_or(1)).max(1);
         let numbered = keys.n_classes.is_some() && self.labels.are_numbers();

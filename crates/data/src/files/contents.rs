@@ -50,8 +50,8 @@ impl<'a> DatasetToWrite<'a> {
                     Task::Classification => cells.push(class(dataset.label(sample))),
                     Task::TokenClassification => {
                         let count = shape.without_padding(tokens).count();
-                        let own = shape.first(dataset.labels_of(sample), count);
-                        let each = own.map(|label| (label != IGNORED).then(|| class(label)));
+                        let labels = shape.first(dataset.labels_of(sample), count);
+                        let each = labels.map(|label| (label != IGNORED).then(|| class(label)));
                         cells.push(each.collect());
                     }
                     Task::NextToken => {}
@@ -103,8 +103,8 @@ impl<'a> DatasetToWrite<'a> {
         let values = features.iter().zip(text.split_inclusive(VALUE_END));
         let values = values.map(|(name, word)| {
             // All but the name and the end.
-            let own = word.get(value(name, "").len() - 1..word.len() - 1);
-            own.unwrap_or_default().into()
+            let cell = word.get(value(name, "").len() - 1..word.len() - 1);
+            cell.unwrap_or_default().into()
         });
         values.collect()
     }

@@ -68,11 +68,12 @@ impl Rows {
             let labels = match (config.task, self.label(row), &config.rule) {
                 (Task::NextToken, ..) => self.next_tokens(row, &sample, config.cls),
                 (Task::TokenClassification, ..)
-                    if let Some(own) = &self.samples[row].token_labels =>
+                    if let Some(given) = &self.samples[row].token_labels =>
                 {
                     let mut labels = vec![IGNORED; positions];
                     let before = usize::from(config.cls == ClsPlace::First && !has_cls);
-                    for (value, &label) in own.iter().enumerate().filter(|own| *own.1 != IGNORED) {
+                    for (value, &label) in given.iter().enumerate().filter(|one| *one.1 != IGNORED)
+                    {
                         let token = self.tokens(row)[value];
                         if !shape.counts(token) {
                             return Err(format!(
@@ -120,9 +121,9 @@ impl Rows {
         let (mut rows, mut texts) = (self, None);
         let tokenized;
         if self.are_texts() {
-            let (own, mut counts) = self.tokenized_parts(config, &held_out)?;
+            let (encoded, mut counts) = self.tokenized_parts(config, &held_out)?;
             counts.repeated = self.equal(&held_out, self, &train);
-            (tokenized, texts) = (own, Some(counts));
+            (tokenized, texts) = (encoded, Some(counts));
             rows = &tokenized;
         }
         rows.check_classes(config)?;
@@ -132,7 +133,7 @@ impl Rows {
             return Err(FileError::new(&self.name, reason + remedy).into());
         }
         let mut trained = dataset.select(&train);
-        trained.relabel(|label, sample, place| config.noisy(label, train[sample], place));
+        trained.relabel(|label, sample, position| config.noisy(label, train[sample], position));
         let splits = Splits::new(trained, dataset.select(&held_out));
         let judged = &splits.held_out;
         let has_label = |sample| judged.counted(sample).next().is_some();
@@ -148,9 +149,9 @@ impl Rows {
     /// The token that follows each position of a sample; none follows padding.
     fn next_tokens(&self, row: usize, sample: &[u32], cls: ClsPlace) -> Vec<u32> {
         let before = usize::from(cls == ClsPlace::First);
-        let own = self.tokens(row).len() - usize::from(self.has_cls(cls));
+        let n_tokens = self.tokens(row).len() - usize::from(self.has_cls(cls));
         let mut labels = vec![IGNORED; sample.len()];
-        let held = before + own;
+        let held = before + n_tokens;
         labels[..held - 1].copy_from_slice(&sample[1..held]);
         labels[held - 1] = self.samples[row].following.unwrap_or(IGNORED);
         labels
@@ -211,10 +212,10 @@ impl Rows {
         seed: u64,
     ) -> Result<(Vec<usize>, Vec<usize>), InvalidValue> {
         let refused = |message| Err(InvalidValue::new("fold", message));
-        let own = (0..self.len()).filter(|&row| self.is_held_out(row)).count();
-        if own > 0 {
+        let held_out = (0..self.len()).filter(|&row| self.is_held_out(row)).count();
+        if held_out > 0 {
             return refused(format!(
-                "the file has its own {own} held-out samples; remove fold, or the file's split"
+                "the file has its own {held_out} held-out samples; remove fold, or the file's split"
             ));
         }
         if fold.count() > self.len() {
@@ -226,12 +227,12 @@ impl Rows {
         }
         let mut shuffled: Vec<usize> = (0..self.len()).collect();
         shuffle(&mut shuffled, &mut Stream::Fold.rng(seed));
-        let label = |place: usize| self.label(shuffled[place]);
+        let label = |index: usize| self.label(shuffled[index]);
         // By class, in the shuffled order.
         let by_class = order(self.len(), &|one, other| label(one).cmp(&label(other)));
         let mut is_held_out = vec![false; self.len()];
-        for (place, shuffled_place) in by_class.into_iter().enumerate() {
-            is_held_out[shuffled[shuffled_place]] = fold.holds(place);
+        for (rank, index) in by_class.into_iter().enumerate() {
+            is_held_out[shuffled[index]] = fold.holds(rank);
         }
         let (held_out, train) = (0..self.len()).partition(|&row| is_held_out[row]);
         Ok((train, held_out))
@@ -244,19 +245,19 @@ impl Rows {
             *counts.entry(self.label(row)).or_default() += 1;
         }
         let mut before: HashMap<Option<u32>, usize> = HashMap::new();
-        let places = rows.iter().map(|&row| {
+        let ranked = rows.iter().map(|&row| {
             let label = self.label(row);
             let seen = before.entry(label).or_default();
             // The middle of the row's share, as a fraction of 2^32.
-            let place = ((2 * *seen as u64 + 1) << 31) / counts[&label] as u64;
+            let rank = ((2 * *seen as u64 + 1) << 31) / counts[&label] as u64;
             *seen += 1;
-            (place, label, row)
+            (rank, label, row)
         });
-        let places: Vec<(u64, Option<u32>, usize)> = places.collect();
-        let key = |index: usize| (places[index].0, places[index].1);
+        let ranked: Vec<(u64, Option<u32>, usize)> = ranked.collect();
+        let key = |index: usize| (ranked[index].0, ranked[index].1);
         let spread = order(rows.len(), &|one, other| key(one).cmp(&key(other)));
         for (row, index) in rows.iter_mut().zip(spread) {
-            *row = places[index].2;
+            *row = ranked[index].2;
         }
     }
 
@@ -273,8 +274,8 @@ impl Rows {
             return Ok(());
         }
         let each = train.flat_map(|row| {
-            let own = self.samples[row].token_labels.iter().flatten().copied();
-            self.label(row).into_iter().chain(own)
+            let token_labels = self.samples[row].token_labels.iter().flatten().copied();
+            self.label(row).into_iter().chain(token_labels)
         });
         let mut labels = each.filter(|&label| label != IGNORED);
         let Some(first) = labels.next() else {
@@ -300,7 +301,7 @@ impl Rows {
             let tokens = dataset.tokens(row);
             let by_rule = rule.labels_for(tokens, config.cls, config.n_classes);
             let mut pairs = dataset.counted(row);
-            let (place, label) = pairs.find(|&(place, label)| label != by_rule[place])?;
+            let (position, label) = pairs.find(|&(position, label)| label != by_rule[position])?;
             let is_padded = (1..config.seq_len).contains(&self.tokens(row).len());
             let counted = if is_padded { ", padding counted" } else { "" };
             rule.has_label(tokens, config.cls).then(|| {
@@ -309,7 +310,7 @@ impl Rows {
                     self.place(row),
                     name(label),
                     rule.describe(),
-                    name(by_rule[place])
+                    name(by_rule[position])
                 )
             })
         })

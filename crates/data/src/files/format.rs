@@ -44,13 +44,13 @@ impl Format {
         let start = String::from_utf8_lossy(start).to_ascii_lowercase();
         let text = start.trim_start_matches('\u{feff}').trim_start();
         let first = data.columns.features.first();
-        let own = first.map_or(data.columns.text_name(), String::as_str);
-        let own = own.to_ascii_lowercase();
+        let name = first.map_or(data.columns.text_name(), String::as_str);
+        let name = name.to_ascii_lowercase();
         match text.split(['\n', '\r']).next().unwrap_or_default() {
             line if line.starts_with("pk") => Self::Npz,
             line if line.starts_with('{') => Self::Jsonl,
             line if line.contains("token_") || line.starts_with("sep=") => Self::Csv,
-            line if data.words.is_some() && header_names(line).any(|name| name == own) => Self::Csv,
+            line if data.words.is_some() && header_names(line).any(|one| one == name) => Self::Csv,
             _ => Self::Txt,
         }
     }

@@ -125,18 +125,18 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
                 row: row as u32,
             };
             let tokens = &tokens.values[row * positions..][..positions];
-            let own = labels.as_ref();
-            let own = own.map(|own| &own.values[row * per_sample..][..per_sample]);
+            let given = labels.as_ref();
+            let given = given.map(|labels| &labels.values[row * per_sample..][..per_sample]);
             let kept = kept(tokens, padding.map(|(token, _)| token));
             let sample = || {
-                let labels = match own {
-                    Some(own) if are_per_token => token_labels(own, &kept, &names)?,
-                    own => SampleLabels::One(own.map(|own| label(own[0], &names)).transpose()?),
+                let labels = match given {
+                    Some(given) if are_per_token => token_labels(given, &kept, &names)?,
+                    given => SampleLabels::One(given.map(|one| label(one[0], &names)).transpose()?),
                 };
                 Ok(FoundSample {
                     held_out,
                     labels,
-                    content: SampleContent::of_ids(kept.iter().map(|&place| tokens[place]))?,
+                    content: SampleContent::of_ids(kept.iter().map(|&position| tokens[position]))?,
                 })
             };
             found.push((place, sample()));
@@ -153,9 +153,9 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
 /// The labels of the tokens that a sample keeps; all others are padding, which has none.
 fn token_labels(given: &[f64], kept: &[usize], names: &[Label]) -> Result<SampleLabels, String> {
     let mut labels = Vec::with_capacity(kept.len());
-    for (place, &number) in given.iter().enumerate() {
+    for (position, &number) in given.iter().enumerate() {
         let is_counted = Label::of_number(number) != Ok(Label::Number(NOT_COUNTED));
-        if kept.binary_search(&place).is_ok() {
+        if kept.binary_search(&position).is_ok() {
             labels.push(is_counted.then(|| label(number, names)).transpose()?);
         } else if is_counted {
             return Err(format!(
@@ -194,9 +194,9 @@ fn kept(sample: &[i64], padding: Option<i64>) -> Vec<usize> {
     };
     let ends_in_cls = sample.last() == Some(&cls) && padding != cls;
     let end = sample.len() - usize::from(ends_in_cls);
-    let own = &sample[..end];
-    let least = usize::from(own.first() == Some(&cls)) + 1;
-    let last = own.iter().rposition(|&token| token != padding);
+    let before_end = &sample[..end];
+    let least = usize::from(before_end.first() == Some(&cls)) + 1;
+    let last = before_end.iter().rposition(|&token| token != padding);
     let length = last.map_or(0, |last| last + 1).max(least).min(end);
     (0..length).chain(end..sample.len()).collect()
 }

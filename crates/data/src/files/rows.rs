@@ -140,7 +140,7 @@ impl Rows {
     }
 
     fn push(&mut self, place: Place, found: FoundSample) -> Result<(), String> {
-        let (count, own, others) = match &found.content {
+        let (count, kind, others) = match &found.content {
             SampleContent::Tokens(tokens) if tokens.is_empty() => {
                 return Err("the sample has no tokens".to_owned());
             }
@@ -149,26 +149,26 @@ impl Rows {
         };
         if !self.is_empty() && self.are_texts() != (count == 0) {
             return Err(format!(
-                "the sample has {own}, but those before it have {others}"
+                "the sample has {kind}, but those before it have {others}"
             ));
         }
         let (mut label, mut token_labels) = (None, None);
         match found.labels {
-            SampleLabels::One(own) => {
-                label = own.map(|own| self.labels.index(own)).transpose()?;
+            SampleLabels::One(one) => {
+                label = one.map(|label| self.labels.index(label)).transpose()?;
             }
-            SampleLabels::PerToken(own) if own.len() != count => {
+            SampleLabels::PerToken(labels) if labels.len() != count => {
                 return Err(format!(
                     "the sample has {count} tokens and {} labels; give a label for each token, or null where none counts",
-                    own.len()
+                    labels.len()
                 ));
             }
-            SampleLabels::PerToken(own) => {
+            SampleLabels::PerToken(labels) => {
                 let index = |label| match label {
                     None | Some(Label::Number(NOT_COUNTED)) => Ok(IGNORED),
                     Some(label) => self.labels.index(label),
                 };
-                token_labels = Some(own.into_iter().map(index).collect::<Result<_, _>>()?);
+                token_labels = Some(labels.into_iter().map(index).collect::<Result<_, _>>()?);
             }
         }
         self.samples.push(Sample {
@@ -312,8 +312,8 @@ impl Rows {
         let mut sentences = self.labels.notes();
         for (column, name) in features.iter().enumerate().filter(|_| self.are_values()) {
             let empty = value(name, "");
-            let own = |row: usize| self.text(row).split_inclusive(VALUE_END).nth(column);
-            if let Some((first, share)) = self.share(|row| own(row) == Some(&*empty)) {
+            let cell = |row: usize| self.text(row).split_inclusive(VALUE_END).nth(column);
+            if let Some((first, share)) = self.share(|row| cell(row) == Some(&*empty)) {
                 let empty = empty.trim_end_matches(VALUE_END);
                 sentences.push(format!(
                     "the column `{name}` is empty in {share} rows, first in {first}; an empty cell counts as a value, `{empty}`; if \

@@ -180,11 +180,11 @@ impl SampleTable {
         };
         // A label among what is read would give the answer away.
         used.extend(label);
-        match (1..used.len()).find(|&place| used[..place].contains(&used[place])) {
+        match (1..used.len()).find(|&index| used[..index].contains(&used[index])) {
             None => Ok(found),
-            Some(place) => Err(format!(
+            Some(index) => Err(format!(
                 "has one column, `{}`, for two things; name another in data.text, data.features or data.label",
-                self.columns[used[place]]
+                self.columns[used[index]]
             )),
         }
     }
@@ -196,7 +196,7 @@ impl SampleTable {
             .filter_map(|(column, name)| Some((token_number(name)?, column)))
             .collect();
         let by_number = order(found.len(), &|one, other| found[one].cmp(&found[other]));
-        let tokens: Vec<(u32, usize)> = by_number.into_iter().map(|place| found[place]).collect();
+        let tokens: Vec<(u32, usize)> = by_number.into_iter().map(|index| found[index]).collect();
         for pair in tokens.windows(2) {
             let [(before, _), (number, column)] = [pair[0], pair[1]];
             if number == before {
@@ -252,12 +252,12 @@ impl SampleTable {
             &ContentColumns::TextOrTokens(text, tokens) => match self.filled(row, tokens) {
                 Some(tokens) => {
                     if let Some(cell) = token_labels {
-                        let own = list(cell, "labels", "labels")?;
-                        let own = own.iter().map(|label| {
+                        let values = list(cell, "labels", "labels")?;
+                        let values = values.iter().map(|label| {
                             let (kind, text) = content(label);
                             label_of(kind, &text)
                         });
-                        labels = SampleLabels::PerToken(own.collect::<Result<_, _>>()?);
+                        labels = SampleLabels::PerToken(values.collect::<Result<_, _>>()?);
                     }
                     SampleContent::of_ids(ids(tokens)?)?
                 }
@@ -321,14 +321,14 @@ pub(super) fn token_number(column: &str) -> Option<u32> {
 /// The token ids of a list.
 fn ids(cell: Cell<'_>) -> Result<Vec<i64>, String> {
     let tokens = list(cell, "tokens", "token ids")?;
-    let ids = tokens.iter().enumerate().map(|(place, token)| {
+    let ids = tokens.iter().enumerate().map(|(index, token)| {
         let shown = if token.is_number() {
             token.to_string()
         } else {
             kind(token).to_owned()
         };
         let id = token.as_i64().or_else(|| whole_number(&shown));
-        id.ok_or_else(|| format!("`tokens`, value {}: {}", place + 1, not_an_id(&shown)))
+        id.ok_or_else(|| format!("`tokens`, value {}: {}", index + 1, not_an_id(&shown)))
     });
     ids.collect()
 }

@@ -163,17 +163,17 @@ impl SampleTable {
 
     /// The cells of a row, in the order of their columns.
     pub(super) fn cells(&self, row: usize) -> impl Iterator<Item = Cell<'_>> {
-        self.stored(row).iter().map(|cell| self.of(cell))
+        self.stored(row).iter().map(|cell| self.cell_of(cell))
     }
 
     /// The cell of a row in a column, if there is one.
     pub(super) fn cell(&self, row: usize, column: usize) -> Option<Cell<'_>> {
         let cells = self.stored(row);
         let found = cells.binary_search_by_key(&column, |cell| cell.column as usize);
-        found.ok().map(|found| self.of(&cells[found]))
+        found.ok().map(|found| self.cell_of(&cells[found]))
     }
 
-    fn of(&self, cell: &Stored) -> Cell<'_> {
+    fn cell_of(&self, cell: &Stored) -> Cell<'_> {
         Cell {
             column: cell.column as usize,
             kind: cell.kind,

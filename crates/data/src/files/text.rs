@@ -30,7 +30,7 @@ pub(super) fn text_of(mut reader: impl Read) -> Result<(String, bool), String> {
     }
     // UTF-16 begins with a mark, or has a zero beside each letter of English.
     let is_marked = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
-    let are_zero = |places: [usize; 2]| places.iter().all(|&place| bytes.get(place) == Some(&0));
+    let are_zero = |indices: [usize; 2]| indices.iter().all(|&index| bytes.get(index) == Some(&0));
     if bytes.starts_with(b"\x1f\x8b") {
         return Err("it is packed with gzip; unpack it, or end its name in .gz".to_owned());
     }

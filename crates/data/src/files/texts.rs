@@ -20,8 +20,8 @@ pub const HELD_OUT_PART: usize = 5;
 impl Rows {
     /// As [`complete`](Self::complete), for texts: the vocabulary comes from those that are trained on.
     pub(super) fn complete_texts(&self, mut keys: FileKeys) -> FileKeys {
-        let own_split = (0..self.len()).any(|row| self.is_held_out(row));
-        if keys.held_out.is_none() && keys.fold.is_none() && !own_split {
+        let has_split = (0..self.len()).any(|row| self.is_held_out(row));
+        if keys.held_out.is_none() && keys.fold.is_none() && !has_split {
             keys.held_out = Some(self.len() / HELD_OUT_PART);
         }
         let are_values = self.are_values();
@@ -124,20 +124,21 @@ impl Rows {
     pub(super) fn equal(&self, rows: &[usize], other: &Self, others: &[usize]) -> usize {
         let others = others.iter().filter_map(|&row| plain(other.text(row)));
         let known: HashSet<String> = others.collect();
-        let own = rows.iter().filter_map(|&row| plain(self.text(row)));
-        own.filter(|text| known.contains(text)).count()
+        let texts = rows.iter().filter_map(|&row| plain(self.text(row)));
+        texts.filter(|text| known.contains(text)).count()
     }
 
-    /// How many of some of these texts are also among those of `own` that a model of a config was trained on. `None` if either are
-    /// no texts, or do not fit the config.
+    /// How many of some of these texts are also among those of `training_file` that a model of a config was trained on. `None` if
+    /// either are no texts, or do not fit the config.
     pub fn trained_on_texts(
         &self,
         rows: &[usize],
-        own: &Self,
+        training_file: &Self,
         config: &DatasetConfig,
     ) -> Option<usize> {
-        let (train, _) = own.parts(config).ok()?;
-        (self.are_texts() && own.are_texts()).then(|| self.equal(rows, own, &train))
+        let (train, _) = training_file.parts(config).ok()?;
+        (self.are_texts() && training_file.are_texts())
+            .then(|| self.equal(rows, training_file, &train))
     }
 
     /// How many of these rows' samples are equal to training samples of a model. `None` if they do not fit the config.

@@ -22,8 +22,8 @@ impl<'a> Automaton<'a> {
 
     /// The class of a whole sample.
     pub(super) fn read(&self, tokens: &[u32]) -> u32 {
-        let places = tokens.iter().enumerate();
-        let end = places.fold(0, |state, (place, &token)| (self.step)(state, place, token));
+        let tokens = tokens.iter().enumerate();
+        let end = tokens.fold(0, |state, (index, &token)| (self.step)(state, index, token));
         (self.class)(end)
     }
 

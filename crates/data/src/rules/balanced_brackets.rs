@@ -67,13 +67,12 @@ impl BalancedBrackets {
         loop {
             let string = if is_near {
                 let mut string = self.balanced(length, rng);
-                let mut place_of = |bracket: u32| {
+                let mut pick = |bracket: u32| {
                     let nth = uniform_below(length as u32 / 2, || rng.next_u32()) as usize;
-                    let mut places = (0..length).filter(|&place| string[place] == bracket);
-                    places.nth(nth)
+                    let mut positions = (0..length).filter(|&position| string[position] == bracket);
+                    positions.nth(nth)
                 };
-                if let (Some(open), Some(close)) = (place_of(self.opening), place_of(self.closing))
-                {
+                if let (Some(open), Some(close)) = (pick(self.opening), pick(self.closing)) {
                     string.swap(open, close);
                 }
                 string

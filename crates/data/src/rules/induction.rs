@@ -19,7 +19,7 @@ section! {
 
 impl Induction {
     /// Where the token is that followed; among the tokens without `[CLS]`.
-    fn place(tokens: &[u32]) -> Option<usize> {
+    fn answer_position(tokens: &[u32]) -> Option<usize> {
         let (last, before) = tokens.split_last()?;
         let found = before.iter().rposition(|token| token == last)?;
         Some(found + 1)
@@ -29,13 +29,13 @@ impl Induction {
 impl Rule for Induction {
     fn label_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> u32 {
         let tokens = cls.without(tokens);
-        Self::place(tokens).map_or(0, |place| tokens[place])
+        Self::answer_position(tokens).map_or(0, |position| tokens[position])
     }
 
     fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
         let before = usize::from(cls == ClsPlace::First);
-        let place = Self::place(cls.without(tokens));
-        place.map(|place| place + before).into_iter().collect()
+        let found = Self::answer_position(cls.without(tokens));
+        found.map(|index| index + before).into_iter().collect()
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
@@ -63,7 +63,7 @@ impl Rule for Induction {
     }
 
     fn has_label(&self, tokens: &[u32], cls: ClsPlace) -> bool {
-        Self::place(cls.without(tokens)).is_some()
+        Self::answer_position(cls.without(tokens)).is_some()
     }
 
     fn generator(&self) -> Option<Generator> {

@@ -75,8 +75,8 @@ pub trait Rule {
     ) -> Drawn {
         if self.classes_are_tokens() {
             let row = self.draw_any(false, sampler, rng);
-            let own = self.label_for(&row, sampler.cls, n_classes);
-            return Some(exchanged(row, own, class));
+            let label = self.label_for(&row, sampler.cls, n_classes);
+            return Some(exchanged(row, label, class));
         }
         let mut drawn = (0..MAX_DRAWS).map(|_| sampler.any(|| rng.next_u32()));
         drawn.find(|row| self.label_for(row, sampler.cls, n_classes) == class)
@@ -185,10 +185,10 @@ pub(super) fn listed_positions(positions: &[usize]) -> String {
 
 /// Checks that positions exist and that each is named once.
 pub(super) fn check_positions(positions: &[usize], samples: Sampler) -> Result<(), InvalidValue> {
-    for (place, &position) in positions.iter().enumerate() {
+    for (index, &position) in positions.iter().enumerate() {
         samples.check_position("rule.positions", position)?;
         require(
-            !positions[..place].contains(&position),
+            !positions[..index].contains(&position),
             "rule.positions",
             || format!("position {position} is named twice"),
         )?;

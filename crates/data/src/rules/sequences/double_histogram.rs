@@ -28,22 +28,22 @@ impl SequenceRule for DoubleHistogram {
         }
     }
 
-    fn labels(&self, own: &[u32], _cls: ClsPlace) -> Vec<u32> {
-        let different: BTreeSet<u32> = own.iter().copied().collect();
+    fn labels(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<u32> {
+        let different: BTreeSet<u32> = tokens.iter().copied().collect();
         let counts: Vec<usize> = different
             .iter()
-            .map(|&token| count_of(token, own))
+            .map(|&token| count_of(token, tokens))
             .collect();
         let label = |&token: &u32| {
-            let count = count_of(token, own);
+            let count = count_of(token, tokens);
             counts.iter().filter(|&&other| other == count).count() as u32
         };
-        own.iter().map(label).collect()
+        tokens.iter().map(label).collect()
     }
 
-    fn deciding(&self, own: &[u32], position: usize) -> Vec<usize> {
-        let count = count_of(own[position], own);
-        let is_as_frequent = |&place: &usize| count_of(own[place], own) == count;
-        (0..own.len()).filter(is_as_frequent).collect()
+    fn deciding(&self, tokens: &[u32], position: usize) -> Vec<usize> {
+        let count = count_of(tokens[position], tokens);
+        let is_as_frequent = |&other: &usize| count_of(tokens[other], tokens) == count;
+        (0..tokens.len()).filter(is_as_frequent).collect()
     }
 }

@@ -81,8 +81,8 @@ pub trait SequenceRule {
     /// others.
     fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         let SequenceFacts { padding, end, .. } = self.facts();
-        let is_own = |token: &u32| Some(*token) != padding && Some(*token) != end;
-        let tokens: Vec<u32> = sampler.tokens().filter(is_own).collect();
+        let is_content = |token: &u32| Some(*token) != padding && Some(*token) != end;
+        let tokens: Vec<u32> = sampler.tokens().filter(is_content).collect();
         let most = sampler.seq_len - usize::from(end.is_some());
         let length = match padding {
             Some(_) => 1 + uniform_below(most as u32, || rng.next_u32()) as usize,
@@ -142,10 +142,10 @@ impl<T: SequenceRule> Rule for T {
     }
 
     fn labels_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> Vec<u32> {
-        let own = self.labels(content(&self.facts(), tokens, cls), cls);
+        let of_content = self.labels(content(&self.facts(), tokens, cls), cls);
         let mut labels = vec![IGNORED; tokens.len()];
         let first = usize::from(cls == ClsPlace::First);
-        labels[first..][..own.len()].copy_from_slice(&own);
+        labels[first..][..of_content.len()].copy_from_slice(&of_content);
         if self.facts().task == Task::NextToken && first == 1 {
             labels[0] = tokens.get(1).copied().unwrap_or(IGNORED);
         }
@@ -154,13 +154,13 @@ impl<T: SequenceRule> Rule for T {
 
     fn deciding_at(&self, tokens: &[u32], cls: ClsPlace, query: usize) -> Vec<usize> {
         let first = usize::from(cls == ClsPlace::First);
-        let own = content(&self.facts(), tokens, cls);
+        let content = content(&self.facts(), tokens, cls);
         let position = query.checked_sub(first);
-        let Some(position) = position.filter(|&position| position < own.len()) else {
+        let Some(position) = position.filter(|&position| position < content.len()) else {
             return Vec::new();
         };
-        let places = self.deciding(own, position);
-        places.into_iter().map(|place| place + first).collect()
+        let found = self.deciding(content, position);
+        found.into_iter().map(|index| index + first).collect()
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
@@ -188,10 +188,10 @@ impl<T: SequenceRule> Rule for T {
     }
 
     fn generator(&self) -> Option<Generator> {
-        let own = self.facts();
+        let facts = self.facts();
         // Other generators know no padding and no end: they would draw these like any token.
-        let is_own = own.padding.is_some() || own.end.is_some();
-        own.generator.or(is_own.then_some(Generator::Chacha))
+        let has_marks = facts.padding.is_some() || facts.end.is_some();
+        facts.generator.or(has_marks.then_some(Generator::Chacha))
     }
 
     fn draw_any(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {

@@ -74,8 +74,8 @@ impl SequenceRule for Repeat {
         let first = usize::from(sampler.cls == ClsPlace::First);
         let more = (self.longest() - self.period) as u32;
         let period = self.period + uniform_below(more + 1, || rng.next_u32()) as usize;
-        for place in first + period..first + sampler.seq_len {
-            row[place] = row[place - period];
+        for position in first + period..first + sampler.seq_len {
+            row[position] = row[position - period];
         }
         row
     }
