@@ -12,7 +12,7 @@ use headlight_trainer::devices;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
 use headlight_trainer::files::data_file::is_data;
-use headlight_trainer::{Destination, Failure, Files, Output, STANDARD, quoted, shell_word};
+use headlight_trainer::{DatasetFiles, Destination, Failure, Output, STANDARD, quoted, shell_word};
 use serde_json::Value;
 
 /// The experiment.
@@ -35,11 +35,11 @@ pub(crate) struct ConfigArguments {
 impl ConfigArguments {
     /// Reads the config and applies the changes.
     pub(crate) fn load(&self) -> Result<ExperimentConfig, Failure> {
-        self.load_with(&Files::default())
+        self.load_with(&DatasetFiles::default())
     }
 
     /// As [`load`](Self::load), with the files that the command has read.
-    pub(crate) fn load_with(&self, files: &Files) -> Result<ExperimentConfig, Failure> {
+    pub(crate) fn load_with(&self, files: &DatasetFiles) -> Result<ExperimentConfig, Failure> {
         config::load_with(self.path(), &self.changes(), files)
     }
 

@@ -6,7 +6,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::Failure;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
-use headlight_trainer::files::dataset_file::Files;
+use headlight_trainer::files::dataset_file::DatasetFiles;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use toml::{Table, Value};
@@ -53,11 +53,12 @@ pub(crate) fn toml_of(json: &str) -> PyResult<String> {
 fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfig, Failure> {
     let changes = changes_of(changes)?;
     let changes = changes.iter().map(|change| ("argument", change.as_str()));
+    let files = &DatasetFiles::default();
     let mut config = if is_json {
         let text = table(source, "the config")?.to_string();
-        config::parse(Path::new("config"), &text, changes, &Files::default())?
+        config::parse(Path::new("config"), &text, changes, files)?
     } else {
-        config::load_changed(Path::new(source), changes, &Files::default())?
+        config::load_changed(Path::new(source), changes, files)?
     };
     config.compute.engine = headlight_trainer::train::opening::engine_for(&config)?;
     Ok(config)

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train as take_steps};
 use headlight_experiment::{Engine, Error};
-use headlight_trainer::files::dataset_file::Files;
+use headlight_trainer::files::dataset_file::DatasetFiles;
 use headlight_trainer::run::RunDir;
 use headlight_trainer::run::environment::SourceCommit;
 use headlight_trainer::train::dataset::note_losses;
@@ -45,7 +45,7 @@ pub(crate) fn train(
         notes::begin_call();
         let reopened = RunDir::to_resume(&run, resume)?;
         let begun = reopened.as_ref().filter(|run| run.is_begun());
-        let session = Training::session(config, begun, &Files::default())?;
+        let session = Training::session(config, begun, &DatasetFiles::default())?;
         let training = Training::start(&session, begun, force)?;
         if training.is_complete {
             return Ok(());

@@ -9,7 +9,7 @@ use headlight_trainer::files::config;
 use headlight_trainer::notes::note_once;
 use headlight_trainer::train::opening::engine_for;
 use headlight_trainer::train::resume::differences;
-use headlight_trainer::{Destination, Failure, Files, Output, note, option, shown};
+use headlight_trainer::{DatasetFiles, Destination, Failure, Output, note, option, shown};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -139,7 +139,7 @@ impl Origin {
         let changes = changes
             .iter()
             .map(|change| (option("--grid", "grid:"), change.as_str()));
-        config::parse(&self.path, &self.text, changes, &Files::default())
+        config::parse(&self.path, &self.text, changes, &DatasetFiles::default())
     }
 }
 
@@ -170,7 +170,7 @@ fn marked(text: &str) -> Option<&str> {
 pub(crate) fn changed<'a>(
     path: &Path,
     all: impl Iterator<Item = changes::Change<'a>>,
-    files: &Files,
+    files: &DatasetFiles,
 ) -> Result<String, Failure> {
     let all: Vec<_> = all.collect();
     let (text, _) = config::text_of(path, all.iter().map(|(_, text)| *text), files)?;

@@ -14,7 +14,7 @@ use headlight_trainer::train::dataset::{dataset_with, note_losses};
 use headlight_trainer::train::opening::engine_for;
 use headlight_trainer::train::opening::open_device;
 use headlight_trainer::train::test_sets::with_tests;
-use headlight_trainer::{Failure, Files, Session, note, option};
+use headlight_trainer::{DatasetFiles, Failure, Session, note, option};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -64,7 +64,7 @@ impl Plan {
         // A sweep trains all epochs, and the config of a data file would stop early.
         let all_epochs = is_data(path).then_some((set_flag, NEVER));
         let mut stops_early = all_epochs.is_some();
-        let files = Files::default();
+        let files = DatasetFiles::default();
         for values in product(grids)? {
             let grid = as_changes(values.iter().map(|(key, value)| (key, value)));
             let set = all_epochs.into_iter().chain(with_flags(overrides));

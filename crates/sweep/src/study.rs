@@ -8,7 +8,7 @@ use headlight_input::toml_message::{Unknown, line_and_column, plain};
 use headlight_trainer::files::access::read_text;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
-use headlight_trainer::{Failure, Files, shown};
+use headlight_trainer::{DatasetFiles, Failure, shown};
 use serde::Deserialize;
 
 use crate::grid::{Grid, Seeds, product};
@@ -200,7 +200,7 @@ impl StudyPart {
             let changes = as_changes(point.iter().map(|(key, value)| (key, value)));
             let set = self.set.iter().map(|change| ("set", change.as_str()));
             let grid = changes.iter().map(|change| ("grid", change.as_str()));
-            let (name, files) = (Path::new(&self.config), Files::default());
+            let (name, files) = (Path::new(&self.config), DatasetFiles::default());
             config::parse(name, &self.text, set.chain(grid), &files)
                 .map_err(|failure| failure.to_string())?;
         }

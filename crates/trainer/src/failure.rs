@@ -53,9 +53,9 @@ impl Failure {
         // The writer of CSV hides the kind of the system's error.
         let csv = error
             .get_ref()
-            .and_then(|own| own.downcast_ref::<csv::Error>());
-        if let Some(csv::ErrorKind::Io(own)) = csv.map(csv::Error::kind) {
-            return Self::writing(path, own);
+            .and_then(|inner| inner.downcast_ref::<csv::Error>());
+        if let Some(csv::ErrorKind::Io(cause)) = csv.map(csv::Error::kind) {
+            return Self::writing(path, cause);
         }
         // The system's errors have a number; this one is what the writer says of its contents.
         if error.kind() == io::ErrorKind::InvalidInput && error.raw_os_error().is_none() {
@@ -64,7 +64,7 @@ impl Failure {
         if let Some(failure) = Self::in_file(path) {
             return failure;
         }
-        let folder = path.parent().filter(|own| !own.as_os_str().is_empty());
+        let folder = path.parent().filter(|found| !found.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.exists()) {
             return Self::Input(format!(
                 "cannot write {}: the folder {} does not exist",
@@ -89,7 +89,7 @@ impl Failure {
 
     /// The failure to write `path` where a folder of it is a file.
     pub(crate) fn in_file(path: &Path) -> Option<Self> {
-        let file = path.ancestors().skip(1).find(|own| own.is_file())?;
+        let file = path.ancestors().skip(1).find(|parent| parent.is_file())?;
         let message = format!("{} is a file, not a folder", shown(file));
         Some(Self::Input(format!(
             "cannot write {}: {message}",

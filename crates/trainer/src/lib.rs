@@ -20,7 +20,7 @@ pub mod training;
 
 pub use face::option;
 pub use failure::{Failure, brief};
-pub use files::dataset_file::Files;
+pub use files::dataset_file::DatasetFiles;
 pub use files::outputs::{Destination, Output};
 pub use notes::note;
 pub use run::RunDir;

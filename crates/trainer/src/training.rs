@@ -14,7 +14,7 @@ use crate::train::dataset::check_data_file;
 use crate::train::dump_volume;
 use crate::train::resume;
 use crate::train::run_writer::{Display, RunWriter};
-use crate::{Failure, Files, RunDir, Session, option, shown};
+use crate::{DatasetFiles, Failure, RunDir, Session, option, shown};
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {
@@ -35,7 +35,7 @@ impl<'a> Training<'a> {
     pub fn session(
         config: ExperimentConfig,
         begun: Option<&RunDir>,
-        files: &Files,
+        files: &DatasetFiles,
     ) -> Result<Session, Failure> {
         if begun.is_some() {
             let remedy = option(

@@ -8,7 +8,7 @@ use headlight_data::{ClsPlace, Dataset, DatasetConfig, SampleShape, Source, Spli
 use headlight_experiment::config::ExperimentConfig;
 use headlight_report::counted;
 use headlight_trainer::train::dataset::{dataset, fit};
-use headlight_trainer::{Destination, Failure, Files, Output, shell_word};
+use headlight_trainer::{DatasetFiles, Destination, Failure, Output, shell_word};
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::printing::tell;
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let files = Files::default();
+    let files = DatasetFiles::default();
     let config = arguments.config.load_with(&files)?;
     let out = Output::new(&arguments.out, arguments.output.force)?;
     let format = Format::of(out.named("-.csv"))?;

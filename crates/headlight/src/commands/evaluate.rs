@@ -18,7 +18,7 @@ use headlight_trainer::show::assessment::document;
 use headlight_trainer::show::measures::section;
 use headlight_trainer::train::dataset;
 use headlight_trainer::train::test_sets::check_samples;
-use headlight_trainer::{Failure, Files, RunDir, shown};
+use headlight_trainer::{DatasetFiles, Failure, RunDir, shown};
 use serde::Serialize;
 
 use crate::arguments::{DeviceArgument, DocumentArguments};
@@ -163,7 +163,7 @@ fn own(
 ) -> Result<(Dataset, Option<Split>), Failure> {
     let remedy = ", or give a dataset file after the run";
     check_samples(run, config, remedy)?;
-    let splits = dataset::dataset_with(config, &Files::default())?;
+    let splits = dataset::dataset_with(config, &DatasetFiles::default())?;
     let none = splits.held_out.is_empty();
     let refused = match split {
         Some(Split::HeldOut) if none => Some(("held-out", "holds out no samples", "train")),

@@ -7,7 +7,7 @@ use clap::Args;
 use headlight_experiment::config::explained;
 use headlight_trainer::files::built_in::{self, CONFIGS};
 use headlight_trainer::files::config;
-use headlight_trainer::{Destination, Failure, Files, Output, quoted, shown};
+use headlight_trainer::{DatasetFiles, Destination, Failure, Output, quoted, shown};
 
 use crate::arguments::{ColumnArguments, Force, data_stem};
 use crate::printing::{note, print};
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (name, text, use_it) = if let Some(stem) = data_stem(&arguments.name) {
         let columns = arguments.columns.changes();
         let columns = columns.iter().map(String::as_str);
-        let (text, choice) = config::text_of(&arguments.name, columns, &Files::default())?;
+        let (text, choice) = config::text_of(&arguments.name, columns, &DatasetFiles::default())?;
         let choice = choice.unwrap_or_default();
         note(&format!("{}: {choice}", shown(&arguments.name)));
         (stem, explained(&text), TRAIN)

@@ -51,7 +51,7 @@ mod gpu {
 
     pub(super) fn open(name: &str, api: WgpuBackend) -> Result<OpenDevice, Failure> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, device)) = open.iter().find(|(own, _)| own == name) {
+        if let Some((_, device)) = open.iter().find(|(opened, _)| opened == name) {
             return Ok(device.clone());
         }
         let options = Device::wgpu_options().graphics_api(api);

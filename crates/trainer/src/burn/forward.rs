@@ -33,10 +33,10 @@ pub(crate) fn fill(
         let batch = Batch::gather(dataset, &chunk);
         let output = classifier.forward(token_tensor(&batch, &device.device));
         dump.logits.extend(host(output.logits.clone()));
-        let own = Array::ALL
+        let arrays = Array::ALL
             .into_iter()
             .filter(|array| array.exists(dump.dims));
-        for array in own {
+        for array in arrays {
             dump.arrays[array].extend(values(array, &output));
         }
         if let (Some(values), Some(mask)) = (&mut dump.attention_mask, output.mask) {

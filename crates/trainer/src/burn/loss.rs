@@ -46,7 +46,7 @@ impl Loss {
             // With class k as the true one y, the loss would be larger by z_y - z_k. The mean over k has the share `smoothing`.
             let further = match logits.dims() {
                 [_, 1] => signed(logits, labels) * -0.5,
-                _ => own(logits.clone(), labels) - logits.mean_dim(1),
+                _ => true_logits(logits.clone(), labels) - logits.mean_dim(1),
             }; // [counted, 1]
             losses + further * self.smoothing
         };
@@ -78,7 +78,7 @@ impl Counted {
         };
         let of_sample = |labels: &[u32]| labels.iter().filter(|&&label| label != IGNORED).count();
         let samples = batch.labels.chunks(answers.max(1));
-        let with_any = samples.clone().filter(|&own| of_sample(own) > 0).count();
+        let with_any = samples.clone().filter(|&row| of_sample(row) > 0).count();
         for (sample, labels) in samples.enumerate() {
             let share = 1.0 / (of_sample(labels) * with_any).max(1) as f32;
             for (place, &label) in labels.iter().enumerate().filter(|own| *own.1 != IGNORED) {
@@ -117,7 +117,7 @@ fn accurate(logits: Tensor<2>, answers: &[u32]) -> Tensor<2> {
             let is_true = labels.flat_map(|label| (0..n_logits).map(move |k| k == label));
             let is_true = TensorData::new(is_true.collect::<Vec<_>>(), [size, n_logits]);
             let is_true = Tensor::<2, Bool>::from_data(is_true, &logits.device());
-            (logits.clone() - own(logits, answers)).mask_fill(is_true, f32::MIN)
+            (logits.clone() - true_logits(logits, answers)).mask_fill(is_true, f32::MIN)
         }
     }; // [answer, other class]
     // The largest exponent is 0; where the true class is the most probable, that of its own 1.
@@ -127,7 +127,7 @@ fn accurate(logits: Tensor<2>, answers: &[u32]) -> Tensor<2> {
 }
 
 /// The logit of the true class. `[answer, logit]` to `[answer, 1]`
-fn own(logits: Tensor<2>, answers: &[u32]) -> Tensor<2> {
+fn true_logits(logits: Tensor<2>, answers: &[u32]) -> Tensor<2> {
     let labels = labels(answers, &logits);
     logits.gather(1, labels)
 }

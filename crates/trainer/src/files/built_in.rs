@@ -56,7 +56,7 @@ pub static CONFIGS: [BuiltInConfig; 15] = configs!(
 pub fn config(name: &Path) -> Result<&'static BuiltInConfig, Failure> {
     let found = CONFIGS.iter().find(|config| name == Path::new(config.name));
     found.ok_or_else(|| {
-        if NAMES.iter().any(|own| name == Path::new(own)) {
+        if NAMES.iter().any(|known| name == Path::new(known)) {
             return Failure::Input(format!(
                 "`{}` is the config for data files; name the data file instead, such as `{}`",
                 shown(name),
@@ -90,9 +90,9 @@ pub(crate) fn config_text(name: &Path) -> Result<String, Failure> {
     match config(name) {
         // A folder may have the name of a built-in config.
         Err(_) if name.is_dir() => {
-            let own = name.join("config.toml");
-            let reason = if own.is_file() {
-                format!("it is a run directory; name its config, {}", shown(&own))
+            let config = name.join("config.toml");
+            let reason = if config.is_file() {
+                format!("it is a run directory; name its config, {}", shown(&config))
             } else {
                 "it is a folder; name a config, a TOML file".to_owned()
             };

@@ -11,7 +11,7 @@ use crate::devices;
 use crate::files::built_in;
 use crate::files::data_file;
 use crate::files::dataset_file;
-use crate::{Failure, Files, note, option, shown};
+use crate::{DatasetFiles, Failure, note, option, shown};
 use ::toml::Value;
 
 /// Reads a config, a file or a built-in one, applies changes ([`toml::Change`]), completes it from its dataset file, and
@@ -21,7 +21,7 @@ use ::toml::Value;
 /// When the file cannot be read, or the config is invalid; the message names the file, the line and the column,
 /// or the change, and shows the line.
 pub fn load(path: &Path, changes: &[String]) -> Result<ExperimentConfig, Failure> {
-    load_with(path, changes, &Files::default())
+    load_with(path, changes, &DatasetFiles::default())
 }
 
 /// As [`load`], with the files that the command has read.
@@ -31,7 +31,7 @@ pub fn load(path: &Path, changes: &[String]) -> Result<ExperimentConfig, Failure
 pub fn load_with(
     path: &Path,
     changes: &[String],
-    files: &Files,
+    files: &DatasetFiles,
 ) -> Result<ExperimentConfig, Failure> {
     let (text, choice) = text_of(path, changes.iter().map(String::as_str), files)?;
     if let Some(choice) = choice {
@@ -59,7 +59,7 @@ pub fn with_flags(changes: &[String]) -> impl Iterator<Item = toml::Change<'_>> 
 pub fn load_changed<'a>(
     path: &Path,
     changes: impl Iterator<Item = toml::Change<'a>>,
-    files: &Files,
+    files: &DatasetFiles,
 ) -> Result<ExperimentConfig, Failure> {
     let changes: Vec<_> = changes.collect();
     let (text, _) = text_of(path, changes.iter().map(|(_, text)| *text), files)?;
@@ -73,7 +73,7 @@ pub fn load_changed<'a>(
 pub fn text_of<'a>(
     path: &Path,
     changes: impl Iterator<Item = &'a str>,
-    files: &Files,
+    files: &DatasetFiles,
 ) -> Result<(String, Option<String>), Failure> {
     if !data_file::is_data(path) {
         let text = built_in::config_text(path);
@@ -117,15 +117,15 @@ pub fn parse<'a>(
     path: &Path,
     text: &str,
     changes: impl Iterator<Item = toml::Change<'a>>,
-    files: &Files,
+    files: &DatasetFiles,
 ) -> Result<ExperimentConfig, Failure> {
     // The user wrote no config for a data file.
-    let own = if data_file::is_data(path) {
+    let prefix = if data_file::is_data(path) {
         "the config of "
     } else {
         ""
     };
-    let name = format!("{own}{}", shown(path));
+    let name = format!("{prefix}{}", shown(path));
     let mut of_machine = None;
     let complete = |table: &mut _| {
         dataset_file::complete(table, files).map_err(|failure| {

@@ -6,7 +6,7 @@ use headlight_data::files::{ChosenSamples, FileError, Format, HELD_OUT_PART};
 use headlight_data::{ClsPlace, ColumnNames, Task};
 use serde::Serialize;
 
-use crate::{Failure, Files, option, shown};
+use crate::{DatasetFiles, Failure, option, shown};
 
 /// The configs of files: of texts, and of other samples.
 const TEXTS: &str = include_str!("../../../../configs/files/texts.toml");
@@ -44,7 +44,7 @@ pub fn is_data(path: &Path) -> bool {
 pub(crate) fn config(
     path: &Path,
     named: &ColumnNames,
-    files: &Files,
+    files: &DatasetFiles,
 ) -> Result<DataConfig, Failure> {
     let name = path.to_str().ok_or_else(|| {
         Failure::reading(

@@ -18,9 +18,9 @@ use crate::{Failure, shown};
 
 /// Dataset files, each of which is read once.
 #[derive(Debug, Default)]
-pub struct Files(RefCell<BTreeMap<PathBuf, Rc<SampleTable>>>);
+pub struct DatasetFiles(RefCell<BTreeMap<PathBuf, Rc<SampleTable>>>);
 
-impl Files {
+impl DatasetFiles {
     /// The table of a dataset file.
     ///
     /// # Errors
@@ -67,14 +67,14 @@ impl Files {
 /// # Errors
 /// When it cannot be read, or holds something else than samples.
 pub fn read(path: &Path, columns: &ColumnNames) -> Result<Rows, Failure> {
-    Files::default().rows(path, columns)
+    DatasetFiles::default().rows(path, columns)
 }
 
 /// Adds to a config the keys that it leaves to its dataset file, so that the config alone says what the samples are.
 /// A config that has all of them is not touched, and its file is not read.
-pub(crate) fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
+pub(crate) fn complete(config: &mut Table, files: &DatasetFiles) -> Result<(), Failure> {
     let attention = config.get("model").and_then(|model| model.get("attention"));
-    let padding_token = attention.and_then(|own| own.get("padding_token")).cloned();
+    let padding_token = attention.and_then(|one| one.get("padding_token")).cloned();
     let Some(data) = config.get_mut("data").and_then(Value::as_table_mut) else {
         return Ok(());
     };
@@ -87,11 +87,11 @@ pub(crate) fn complete(config: &mut Table, files: &Files) -> Result<(), Failure>
         data.remove("held_out");
     }
     // Where a value has the wrong type, the reader of the config says so.
-    let own = Value::Table(data.clone());
+    let table = Value::Table(data.clone());
     let padding_token = padding_token.map(Value::try_into).transpose();
     let (Ok(mut keys), Ok(columns), Ok(padding_token)) = (
-        own.clone().try_into::<FileKeys>(),
-        own.try_into::<ColumnNames>(),
+        table.clone().try_into::<FileKeys>(),
+        table.try_into::<ColumnNames>(),
         padding_token,
     ) else {
         return Ok(());

@@ -39,8 +39,8 @@ pub fn add_splits(hash: &mut Sha256, splits: &Splits) {
         // A byte of each label, and the others only where a label needs them: files of up to 256 classes keep their hashes.
         let labels = split.labels();
         let most = labels.iter().copied().max().unwrap_or(0);
-        for place in (0..4).filter(|&place| place == 0 || most >> (8 * place) > 0) {
-            let bytes = labels.iter().map(|label| label.to_le_bytes()[place]);
+        for byte in (0..4).filter(|&byte| byte == 0 || most >> (8 * byte) > 0) {
+            let bytes = labels.iter().map(|label| label.to_le_bytes()[byte]);
             hash.update(bytes.collect::<Vec<u8>>());
         }
     }

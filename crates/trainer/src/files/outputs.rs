@@ -73,11 +73,11 @@ impl<'a> Output<'a> {
         force: bool,
     ) -> Result<Self, Failure> {
         let output = Self::new(destination, force)?;
-        let own = output.path.extension().and_then(|own| own.to_str());
-        let own = own.map(str::to_ascii_lowercase).unwrap_or_default();
-        if own != ending && FORMATS.contains(&own.as_str()) {
+        let extension = output.path.extension().and_then(|name| name.to_str());
+        let extension = extension.map(str::to_ascii_lowercase).unwrap_or_default();
+        if extension != ending && FORMATS.contains(&extension.as_str()) {
             return Err(Failure::Input(format!(
-                "--{ending} {}: its name ends in .{own}, and --{ending} writes .{ending}; choose another name",
+                "--{ending} {}: its name ends in .{extension}, and --{ending} writes .{ending}; choose another name",
                 shown(output.path)
             )));
         }
@@ -105,12 +105,12 @@ impl<'a> Output<'a> {
         if self.is_standard() || self.is_special() {
             return Ok(());
         }
-        let own = target(self.path);
-        let reason = if is_in_run(&own) || is_in_run(&place(self.path)) {
+        let file = target(self.path);
+        let reason = if is_in_run(&file) || is_in_run(&in_real_folder(self.path)) {
             "is in the directory of a run, where only the run writes; choose another output file"
-        } else if own.is_dir() {
+        } else if file.is_dir() {
             "is a folder; choose a file as the output"
-        } else if own.exists() && !self.force {
+        } else if file.exists() && !self.force {
             EXISTS
         } else {
             return Ok(());
@@ -194,13 +194,13 @@ pub fn target(path: &Path) -> PathBuf {
         return real;
     }
     if let Ok(link) = fs::read_link(path) {
-        return place(&path.with_file_name("").join(link));
+        return in_real_folder(&path.with_file_name("").join(link));
     }
-    place(path)
+    in_real_folder(path)
 }
 
 /// Where the name itself stands: its folder through links, but not what the name links to.
-fn place(path: &Path) -> PathBuf {
+fn in_real_folder(path: &Path) -> PathBuf {
     let found = absolute(path).ok().and_then(|whole| {
         let folder = fs::canonicalize(whole.parent()?).ok()?;
         Some(folder.join(whole.file_name()?))

@@ -12,7 +12,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
 use crate::files::access::open;
-use crate::{Failure, Files, STANDARD, note, shown};
+use crate::{DatasetFiles, Failure, STANDARD, note, shown};
 
 /// How much of standard input is read to find its format, in bytes.
 const START: u64 = 1 << 16;
@@ -84,9 +84,9 @@ pub(crate) fn check_names(path: &Path, rows: &Rows, data: &DatasetConfig) -> Res
     if !rows.has_numbered_labels(data) {
         return Ok(());
     }
-    if let Source::File(own) = &data.source
-        && let Ok(own) = Files::default().rows(own, &data.columns)
-        && own.has_numbered_labels(data)
+    if let Source::File(training_path) = &data.source
+        && let Ok(training_file) = DatasetFiles::default().rows(training_path, &data.columns)
+        && training_file.has_numbered_labels(data)
     {
         return Ok(());
     }
@@ -113,7 +113,7 @@ pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<SampleFil
 /// The table of a file; on standard input, its start tells the format.
 fn table(path: &Path, data: &DatasetConfig) -> Result<Rc<SampleTable>, Failure> {
     if path != Path::new(STANDARD) {
-        return Files::default().table(path);
+        return DatasetFiles::default().table(path);
     }
     let mut file = open(path, FILE_LIMIT)?;
     let format = format_of(&mut file, data).map_err(|error| Failure::unreadable(path, &error))?;
@@ -245,11 +245,11 @@ pub fn sides_of_padding(
     are_trained: bool,
 ) -> Option<String> {
     let (data, padding) = (&config.data, config.model.attention.padding_token?);
-    let own = tokens.chunks(data.cls.positions(data.seq_len));
-    let own = own.map(|sample| data.cls.without(sample));
-    let ends = |own: &&[u32]| own.last() == Some(&padding);
-    let (begin, others): (Vec<_>, Vec<_>) = own.partition(|own| own.first() == Some(&padding));
-    let (begin, end) = (begin.len(), others.iter().filter(|own| ends(own)).count());
+    let samples = tokens.chunks(data.cls.positions(data.seq_len));
+    let samples = samples.map(|sample| data.cls.without(sample));
+    let ends = |sample: &&[u32]| sample.last() == Some(&padding);
+    let (begin, others): (Vec<_>, Vec<_>) = samples.partition(|one| one.first() == Some(&padding));
+    let (begin, end) = (begin.len(), others.iter().filter(|one| ends(one)).count());
     // Generated samples may have any token anywhere.
     let is_of_file = matches!(data.source, Source::File(_));
     (is_of_file && begin > 0 && (end > 0 || !are_trained)).then(|| {

@@ -45,7 +45,7 @@ pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Fa
 /// When the number of a parameter's values does not match its shape.
 pub fn encode(parameters: Vec<Parameter>) -> Result<Vec<u8>, Failure> {
     let tensors = parameters.into_iter();
-    let tensors = tensors.map(|own| (own.name, own.shape, own.values));
+    let tensors = tensors.map(|parameter| (parameter.name, parameter.shape, parameter.values));
     serialize(tensors, None)
         .map_err(|error| Failure::System(format!("the weights cannot be written: {error}")))
 }

@@ -82,8 +82,8 @@ impl Checkpoint {
         let moments =
             moments.map(|(name, values)| (name.to_owned(), vec![values.len()], &values[..]));
         let parameters = self.state.parameters.iter();
-        let tensors = parameters.map(|own| named("", own));
-        let tensors = tensors.chain(best.map(|own| named(BEST, own)));
+        let tensors = parameters.map(|parameter| named("", parameter));
+        let tensors = tensors.chain(best.map(|parameter| named(BEST, parameter)));
         let tensors = tensors.chain(moments);
         serialize(tensors, Some(metadata)).map_err(|error| failed(error.to_string()))
     }
@@ -108,7 +108,7 @@ impl Checkpoint {
             }
         };
         let parameters = |prefix: &str| {
-            let of = |name: &String| {
+            let read = |name: &String| {
                 let tensor = tensor(&format!("{prefix}{name}"))?;
                 Ok(Parameter {
                     name: name.clone(),
@@ -117,7 +117,7 @@ impl Checkpoint {
                 })
             };
             let names = metadata.parameters.iter();
-            names.map(of).collect::<Result<Vec<Parameter>, String>>()
+            names.map(read).collect::<Result<Vec<Parameter>, String>>()
         };
         let flat = |name: &str| Ok::<_, String>(float32(tensor(name)?.data()));
         let best = match metadata.best {

@@ -72,10 +72,10 @@ impl RunDir {
         };
         let path = self.path_of(named);
         let given = fs::canonicalize(&path).ok();
-        let is = |own: &Path| given.is_some() && fs::canonicalize(own).ok() == given;
+        let is = |path: &Path| given.is_some() && fs::canonicalize(path).ok() == given;
         let is_best = is(&self.file(BEST));
-        let is_own = is_best || is(&self.file(WEIGHTS));
-        let kept = is_own.then(|| self.model(config, is_best));
+        let is_kept = is_best || is(&self.file(WEIGHTS));
+        let kept = is_kept.then(|| self.model(config, is_best));
         Ok((path, kept))
     }
 

@@ -188,9 +188,9 @@ impl RunDir {
 
     /// A file that the user names for this run: if there is none of that name, the run's file may be meant.
     pub(crate) fn path_of(&self, name: &Path) -> PathBuf {
-        let own = self.path.join(name);
-        if !name.exists() && own.is_file() {
-            own
+        let in_run = self.path.join(name);
+        if !name.exists() && in_run.is_file() {
+            in_run
         } else {
             name.to_owned()
         }

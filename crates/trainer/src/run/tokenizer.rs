@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 /// `[CLS]` at the end there is no padding, which would come after it.
 pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
     let positions = config.cls.positions(config.seq_len);
-    let own = words.vocabulary.iter().map(String::as_str);
-    let tokens = SPECIAL.into_iter().chain(own).zip(0..);
+    let entries = words.vocabulary.iter().map(String::as_str);
+    let tokens = SPECIAL.into_iter().chain(entries).zip(0..);
     let vocabulary: Map<String, Value> = tokens
         .map(|(name, id): (_, u32)| (name.to_owned(), id.into()))
         .collect();

@@ -78,7 +78,7 @@ impl RunDir {
             [CONFIG, ENVIRONMENT].contains(&name)
                 || files.any(|file| file.name == name && file.written == Written::AtEnd)
         };
-        damage.retain(|own| !is_replaced(&own.file));
+        damage.retain(|damaged| !is_replaced(&damaged.file));
         if damage.is_empty() {
             return Ok(());
         }
@@ -88,13 +88,13 @@ impl RunDir {
     /// The failure for files that are missing or changed, with the remedy.
     pub fn damaged(&self, damage: &[Damage]) -> Failure {
         // Another config trains another model.
-        let has_config = self.is_begun() && damage.iter().all(|own| own.file != CONFIG);
+        let has_config = self.is_begun() && damage.iter().all(|damaged| damaged.file != CONFIG);
         let remedy = if has_config {
             self.how_to_repeat()
         } else {
             format!("to train the run again, you need a copy of its {CONFIG}, which has changed")
         };
-        let first = damage.first().map_or("", |own| &own.file);
+        let first = damage.first().map_or("", |damaged| &damaged.file);
         Failure::Input(format!(
             "{} of the run in {} {} missing or changed, first {first}; {remedy}",
             counted(damage.len(), "file"),

@@ -130,13 +130,13 @@ fn common(class: &ClassAnswers) -> Option<Table> {
     let names: Vec<String> = positions.iter().map(name).collect();
     let mut header = vec!["token", "per wrong input", "per right input"];
     header.extend(names.iter().map(String::as_str));
-    let rows = class.common.iter().map(|own| {
+    let rows = class.common.iter().map(|common| {
         let mut row = vec![
-            own.token.to_string(),
-            number(Some(own.per_wrong_input), 2),
-            number(Some(own.per_right_input), 2),
+            common.token.to_string(),
+            number(Some(common.per_wrong_input), 2),
+            number(Some(common.per_right_input), 2),
         ];
-        let shares = positions.iter().map(|&position| own.positions[position]);
+        let shares = positions.iter().map(|&position| common.positions[position]);
         row.extend(shares.map(|share| format!("{:.0}%", 100.0 * share)));
         row
     });

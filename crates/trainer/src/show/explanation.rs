@@ -81,28 +81,28 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
         "close_to_uniform": explanation.is_uniform,
         "words": explanation.words.iter().map(word).collect::<Vec<_>>(),
         "cut": explanation.cut,
-        "logit": gradients.map(|own| own.logit),
-        "baseline_logit": gradients.map(|own| own.baseline),
-        "integrated_gradients_of_cls": gradients.map(|own| own.cls),
-        "integrated_gradients_of_padding": gradients.and_then(|own| own.padding),
+        "logit": gradients.map(|gradients| gradients.logit),
+        "baseline_logit": gradients.map(|gradients| gradients.baseline),
+        "integrated_gradients_of_cls": gradients.map(|gradients| gradients.cls),
+        "integrated_gradients_of_padding": gradients.and_then(|gradients| gradients.padding),
     })
 }
 
 /// The explanation as a table with bars.
 pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
     let data = &config.data;
-    let own = explanation;
-    let class = data.answer(own.predicted as usize);
-    let each = |text: &dyn Fn(&Word) -> String| own.words.iter().map(text).collect::<Vec<_>>();
-    let bars = |value: &dyn Fn(&Word) -> f64| own.words.iter().map(value).collect::<Vec<_>>();
-    let change = |word: &Word| word.probability_without - own.probability;
-    let has_uniform = own.uniform.is_some();
+    let class = data.answer(explanation.predicted as usize);
+    let words = &explanation.words;
+    let each = |text: &dyn Fn(&Word) -> String| words.iter().map(text).collect::<Vec<_>>();
+    let bars = |value: &dyn Fn(&Word) -> f64| words.iter().map(value).collect::<Vec<_>>();
+    let change = |word: &Word| word.probability_without - explanation.probability;
+    let has_uniform = explanation.uniform.is_some();
     let shown = |word: &Word| match word.attention {
         None if !has_uniform && word.is_key => Some(word.weight),
         times => times,
     };
     let title = |first: &str, second: &str| [first.to_owned(), second.to_owned()];
-    let changes_class = |word: &Word| word.predicted_without != own.predicted;
+    let changes_class = |word: &Word| word.predicted_without != explanation.predicted;
     let mut columns = vec![
         BarColumn {
             title: title(
@@ -112,7 +112,7 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
             // A tiny one has no exponent here.
             texts: each(&|word| {
                 number(
-                    shown(word).map(|own| if own.abs() < 1e-4 { 0.0 } else { own }),
+                    shown(word).map(|times| if times.abs() < 1e-4 { 0.0 } else { times }),
                     MULTIPLE,
                 )
             }),
@@ -135,7 +135,7 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
             full: FULL_CHANGE,
         },
     ];
-    if own.gradients.is_some() {
+    if explanation.gradients.is_some() {
         let gradient = |word: &Word| word.gradient.unwrap_or(0.0);
         columns.push(BarColumn {
             title: title("integrated", "gradients"),
@@ -144,7 +144,7 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
             full: FULL_GRADIENT,
         });
     }
-    let (rows, place) = match data.words {
+    let (rows, prefix) = match data.words {
         Some(_) if !data.columns.features.is_empty() => ("value", String::new()),
         Some(_) => ("word", String::new()),
         None => ("token", "position: ".to_owned()),
@@ -157,19 +157,24 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
     BarTable {
         title: format!(
             "Which {rows}s decided: {class}, probability {:.PROBABILITY$}",
-            own.probability
+            explanation.probability
         ),
-        rows: place + rows,
-        names: own.words.iter().map(name).collect(),
+        rows: prefix + rows,
+        names: words.iter().map(name).collect(),
         columns,
-        notes: notes(own, config, &class, rows),
+        notes: notes(explanation, config, &class, rows),
     }
 }
 
 /// What the columns are, and what became of words.
-fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) -> Vec<String> {
+fn notes(
+    explanation: &Explanation,
+    config: &ExperimentConfig,
+    class: &str,
+    word: &str,
+) -> Vec<String> {
     let data = &config.data;
-    let multiples = own.uniform.map_or_else(String::new, |uniform| {
+    let multiples = explanation.uniform.map_or_else(String::new, |uniform| {
         let keys = uniform.recip().round();
         let each = if (uniform * keys - 1.0).abs() < 1e-9 {
             format!("1/{keys}")
@@ -178,7 +183,7 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
         };
         format!(", in multiples of uniform attention ({each})")
     });
-    let uniform = if own.is_uniform {
+    let uniform = if explanation.is_uniform {
         format!(" It is close to uniform: this attention tells no {word}s apart.")
     } else {
         String::new()
@@ -203,21 +208,21 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
             }
         ),
     };
-    let which_head = own.which_head.as_ref();
+    let which_head = explanation.which_head.as_ref();
     let which_head = which_head.map_or_else(String::new, |sentence| format!(" {sentence}."));
     let mut notes = vec![
         format!(
             "attention: the weight of {} in layer {}, head {}{multiples}.{which_head}{uniform}{mean}",
             config.shown_readout_name(),
-            own.layer,
-            own.head.head
+            explanation.layer,
+            explanation.head.head
         ),
         format!(
             "if removed: the probability of {class} when {removed}, and its change{}.",
-            if own
+            if explanation
                 .words
                 .iter()
-                .any(|word| word.predicted_without != own.predicted)
+                .any(|word| word.predicted_without != explanation.predicted)
             {
                 "; *: the model then predicts another class"
             } else {
@@ -225,8 +230,8 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
             }
         ),
     ];
-    if let Some(gradients) = own.gradients {
-        let part = |value: f64, of: &str| format!("{} from {of}", signed(value, GRADIENT));
+    if let Some(gradients) = explanation.gradients {
+        let part = |value: f64, source: &str| format!("{} from {source}", signed(value, GRADIENT));
         let has_cls = data.cls != ClsPlace::None;
         let parts = [
             has_cls.then(|| part(gradients.cls, "[CLS]")),
@@ -243,16 +248,16 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
             signed(gradients.logit, GRADIENT)
         ));
     }
-    if own.words.iter().any(|word| word.is_unknown) {
+    if explanation.words.iter().any(|word| word.is_unknown) {
         notes.push(
             format!("unknown: the vocabulary lacks the {word}, so that the model sees [UNK], as for any other such {word}."),
         );
     }
-    if !own.cut.is_empty() {
+    if !explanation.cut.is_empty() {
         notes.push(format!(
             "The model takes {}. It does not see the rest: {}",
             counted(data.seq_len, "word"),
-            own.cut.join(" ")
+            explanation.cut.join(" ")
         ));
     }
     notes

@@ -9,7 +9,7 @@ use headlight_schema::InvalidValue;
 
 use crate::files::samples::sides_of_padding;
 use crate::notes::note_once;
-use crate::{Failure, Files, note, shown};
+use crate::{DatasetFiles, Failure, note, shown};
 
 /// Reads or generates the dataset of a config, without its test sets.
 ///
@@ -19,7 +19,8 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     let Source::File(path) = &config.data.source else {
         return config.data.generate().map_err(invalid);
     };
-    fit(&Files::default().rows(path, &config.data.columns)?, config)
+    let rows = DatasetFiles::default().rows(path, &config.data.columns)?;
+    fit(&rows, config)
 }
 
 /// Checks that the dataset file of a run is still where the run read it.
@@ -37,7 +38,7 @@ pub(crate) fn check_data_file(config: &ExperimentConfig, remedy: &str) -> Result
 ///
 /// # Errors
 /// As [`dataset`].
-pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, Failure> {
+pub fn dataset_with(config: &ExperimentConfig, files: &DatasetFiles) -> Result<Splits, Failure> {
     let Source::File(path) = &config.data.source else {
         return dataset(config);
     };
@@ -59,8 +60,8 @@ pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, 
     }
     if splits.texts.is_none() {
         let (train, held_out) = (&splits.train, &splits.held_out);
-        let known: HashSet<_> = (0..train.len()).map(|own| train.tokens(own)).collect();
-        let is_known = |&own: &usize| known.contains(held_out.tokens(own));
+        let known: HashSet<_> = (0..train.len()).map(|row| train.tokens(row)).collect();
+        let is_known = |&row: &usize| known.contains(held_out.tokens(row));
         let count = (0..held_out.len()).filter(is_known).count();
         if count > 0 {
             tell(

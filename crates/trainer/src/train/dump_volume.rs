@@ -122,7 +122,7 @@ pub fn saved_weights(experiment: &Experiment) -> (usize, f64) {
         evaluation_is_due(experiment, progress)
     };
     let files = (0..=experiment.steps()).filter(is_due).count();
-    let parameters = experiment.start.iter().map(|own| own.values.len());
+    let parameters = experiment.start.iter().map(|one| one.values.len());
     (files, files as f64 * 4.0 * parameters.sum::<usize>() as f64)
 }
 

@@ -13,7 +13,7 @@ use crate::train::doubts::doubts;
 use crate::train::dumping;
 use crate::train::opening::{engine_for, open_device};
 use crate::train::test_sets::with_tests;
-use crate::{Failure, Files, note};
+use crate::{DatasetFiles, Failure, note};
 
 /// An experiment and the device of its config.
 #[derive(Debug)]
@@ -32,11 +32,14 @@ impl Session {
     /// # Errors
     /// When one of them fails, `[dump]` selects a missing sample, or training would be too large.
     pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
-        Self::open_with(config, &Files::default())
+        Self::open_with(config, &DatasetFiles::default())
     }
 
     /// As [`open`](Self::open), with the files that the command has read.
-    pub(crate) fn open_with(config: ExperimentConfig, files: &Files) -> Result<Self, Failure> {
+    pub(crate) fn open_with(
+        config: ExperimentConfig,
+        files: &DatasetFiles,
+    ) -> Result<Self, Failure> {
         let splits = Arc::new(with_tests(&config, dataset_with(&config, files)?)?);
         let device = open_device(&config.compute.device)?;
         let session = Self::with_shared(config, splits, device)?;

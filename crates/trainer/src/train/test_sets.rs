@@ -36,14 +36,14 @@ fn samples_of(
     let Some(path) = &test.file else {
         return config.data.draw_test(test, train).map_err(named);
     };
-    let own = config.of_test(test).map_err(named)?;
+    let test_config = config.of_test(test).map_err(named)?;
     let named_file = |failure| match failure {
         Failure::Input(message) => Failure::Input(format!("test set `{}`: {message}", test.name)),
         other => other,
     };
-    let read = samples::read_labelled(path, &own).map_err(named_file)?;
+    let read = samples::read_labelled(path, &test_config).map_err(named_file)?;
     samples::check_names(path, &read.rows, &config.data).map_err(named_file)?;
-    let reason = read.rows.contradiction(&read.dataset, &own.data);
+    let reason = read.rows.contradiction(&read.dataset, &test_config.data);
     if let Some(reason) = reason.filter(|_| test.rule.is_some()) {
         let reason = format!(
             "{}: {reason}; fix the label or the rule, or remove the rule",
@@ -51,9 +51,9 @@ fn samples_of(
         );
         return Err(named_file(Failure::Input(reason)));
     }
-    read.compare_with_rule(&own.data);
+    read.compare_with_rule(&test_config.data);
     let mut samples = read.dataset;
-    own.data.make_noisy(&mut samples);
+    test_config.data.make_noisy(&mut samples);
     Ok(samples)
 }
 

@@ -16,7 +16,7 @@ use headlight_trainer::run::environment::SourceCommit;
 use headlight_trainer::show::finished_run::FinishedRun;
 use headlight_trainer::train::opening::{engine_for, unsupported_by_fused};
 use headlight_trainer::training::Training;
-use headlight_trainer::{Failure, Files, RunDir, STANDARD, Session, Signals, quoted, shown};
+use headlight_trainer::{DatasetFiles, Failure, RunDir, STANDARD, Session, Signals, quoted, shown};
 
 use ended::{Ended, pictures};
 
@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let reopened = reopen(arguments)?;
     let begun = reopened.as_ref().filter(|run| run.is_begun());
-    let files = Files::default();
+    let files = DatasetFiles::default();
     let config = resolved_config(arguments, begun, &files)?;
     let mut session = Training::session(config, begun, &files)?;
     drop(files);
@@ -281,7 +281,7 @@ fn open_page(arguments: &Arguments, page: Option<PathBuf>) {
 fn resolved_config(
     arguments: &Arguments,
     begun: Option<&RunDir>,
-    files: &Files,
+    files: &DatasetFiles,
 ) -> Result<ExperimentConfig, Failure> {
     let mut config = match begun {
         Some(run) if arguments.config.config.is_none() => {

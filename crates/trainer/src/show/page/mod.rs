@@ -64,9 +64,9 @@ impl PageSource {
 
     /// Its file name, or its whole path if another source has the same file name.
     fn name(&self, all: &[Self]) -> String {
-        let own = self.path.file_name();
-        let is_same = |other: &&Self| other.path.file_name() == own;
-        match own {
+        let file_name = self.path.file_name();
+        let is_same = |other: &&Self| other.path.file_name() == file_name;
+        match file_name {
             Some(name) if all.iter().filter(is_same).count() == 1 => {
                 name.to_string_lossy().into_owned()
             }
@@ -145,11 +145,11 @@ fn page_run(
     let best = source.best.clone().filter(|_| runs == 1);
     let best = best.map(|(step, path)| {
         let after = |dump: &PathBuf| step_of(dump) >= Some(step);
-        let place = dumps.iter().position(after).unwrap_or(dumps.len());
-        if dumps.get(place).and_then(|dump| step_of(dump)) != Some(step) {
-            dumps.insert(place, path);
+        let index = dumps.iter().position(after).unwrap_or(dumps.len());
+        if dumps.get(index).and_then(|dump| step_of(dump)) != Some(step) {
+            dumps.insert(index, path);
         }
-        place
+        index
     });
     let again = match &source.run {
         Some(run) if runs == 1 => again(run, last)?,

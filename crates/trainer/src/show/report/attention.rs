@@ -35,11 +35,11 @@ pub(super) fn sections(
     let mean = config.mean_note().map(|note| note + ".");
     let mut sections = vec![Section::titled("Attention", mean, [])];
     if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
-        let (metrics, of) = match &metrics.held_out {
+        let (metrics, split) = match &metrics.held_out {
             Some(held_out) if config.data.is_fresh() => (held_out, "held-out"),
             _ => (&metrics.train, "training"),
         };
-        sections.extend(means(config, rule, metrics, of));
+        sections.extend(means(config, rule, metrics, split));
     }
     let which_head = which_head.map(|sentence| Section::of_paragraph(sentence + "."));
     sections.extend(which_head);
@@ -51,12 +51,12 @@ pub(super) fn sections(
 const WITH_PLACE: &str = "in which a position decides the label";
 
 /// The attention of the readout position to the place that decides the label, on average over the samples
-/// of each class; `of` says which samples.
+/// of each class; `split` says which samples.
 fn means(
     config: &ExperimentConfig,
     rule: &LabelRule,
     metrics: &EvalMetrics,
-    of: &str,
+    split: &str,
 ) -> Vec<Section> {
     let reader = config.measured_readout_name();
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
@@ -68,7 +68,7 @@ fn means(
             has_uniform.then(text).unwrap_or_default()
         };
         return vec![Section::of_paragraph(format!(
-            "From {reader} to {place}, on average over the {of} samples {WITH_PLACE}: {} for positives{}, {} for negatives{}.",
+            "From {reader} to {place}, on average over the {split} samples {WITH_PLACE}: {} for positives{}, {} for negatives{}.",
             number(metrics[Metric::AttentionPositive], 3),
             uniform(Metric::UniformPositive, " if uniform"),
             number(metrics[Metric::AttentionNegative], 3),
@@ -89,7 +89,7 @@ fn means(
         ""
     };
     let over = format!(
-        "From {reader} to {place}, on average over the {of} samples of each class {WITH_PLACE}{uniform}:"
+        "From {reader} to {place}, on average over the {split} samples of each class {WITH_PLACE}{uniform}:"
     );
     let table = Table::of_rows(&["class", "attention", "uniform"][..=columns], rows);
     let table = Section::titled("", [over], [table]);
@@ -120,12 +120,12 @@ fn heads(dump: &AttentionDump, strongest: (usize, usize)) -> Vec<Section> {
     let heads = dump.dims.layers * dump.dims.heads;
     let most = MOST_MATRICES / (dump.dims.samples * size).max(1);
     let shown = most.clamp(1, heads);
-    let places = (0..heads).map(|head| (head / dump.dims.heads, head % dump.dims.heads));
-    let others: Vec<_> = places.filter(|&place| place != strongest).collect();
+    let all_heads = (0..heads).map(|head| (head / dump.dims.heads, head % dump.dims.heads));
+    let others: Vec<_> = all_heads.filter(|&head| head != strongest).collect();
     let others = &others[heads - shown..];
     let of_sample = |sample| {
-        let places = [&strongest].into_iter().chain(others);
-        places.map(move |&(layer, head)| one_head(dump, sample, layer, head))
+        let listed = [&strongest].into_iter().chain(others);
+        listed.map(move |&(layer, head)| one_head(dump, sample, layer, head))
     };
     let mut sections: Vec<Section> = (0..dump.dims.samples).flat_map(of_sample).collect();
     if shown < heads {

@@ -37,12 +37,12 @@ pub(crate) fn title(data: &DatasetConfig) -> String {
         all if all > LISTED => format!(": {}, ...", names.join(", ")),
         _ => format!(": {}", names.join(", ")),
     };
-    let of = if data.task.is_per_position() {
+    let of_tokens = if data.task.is_per_position() {
         " of tokens"
     } else {
         ""
     };
-    format!("{count} classes{of} from a file{names}")
+    format!("{count} classes{of_tokens} from a file{names}")
 }
 
 pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Section> {
@@ -120,7 +120,7 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         let share = format!("{:.1}%", share(count, shown));
         vec![class_name(data, class), count.to_string(), share]
     });
-    let places = if data.task.is_per_position() {
+    let unit = if data.task.is_per_position() {
         "positions"
     } else {
         "samples"
@@ -132,7 +132,7 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         ""
     };
     let counts = sizes(splits, is_fresh, which);
-    let table = Table::of_rows(&["class", places, "share"], rows);
+    let table = Table::of_rows(&["class", unit, "share"], rows);
     let table = Section::titled("Data", [counts], [table]);
     let positive = (data.classes.len() == 2 && !data.task.is_per_position()).then(|| {
         let name = class_name(data, 1);

@@ -49,7 +49,7 @@ impl FinishedRun {
             Section::of_paragraph(format!("{sentence}; all figures are {model}."))
         });
         let outcome = self.outcome.as_ref();
-        let outcome = outcome.map(|own| Section::of_paragraph(outcome_text(own, data)));
+        let outcome = outcome.map(|outcome| Section::of_paragraph(outcome_text(outcome, data)));
         let samples = match splits.held_out.len() {
             0 => "training samples, since none are held out",
             _ => "held-out samples",
@@ -63,10 +63,10 @@ impl FinishedRun {
         sections.extend(data::sections(config, splits));
         sections.extend(model::sections(config));
         sections.extend(training::sections(config, metrics, of_model));
-        sections.extend(assessment.map(|own| assessment::summary(samples, data, own)));
+        sections.extend(assessment.map(|found| assessment::summary(samples, data, found)));
         sections.extend(test_sets::section(splits, held_out, &self.tests));
         sections.extend(measures::section(&self.measures));
-        sections.extend(counted.map(|own| certificate::section(own, config)));
+        sections.extend(counted.map(|count| certificate::section(count, config)));
         sections.extend(attention::sections(
             config,
             of_model,

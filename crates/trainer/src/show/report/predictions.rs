@@ -51,16 +51,16 @@ fn positions(config: &ExperimentConfig, train: &Dataset, dump: &AttentionDump) -
         let sample = dump.meta.samples[shown].unwrap_or(shown);
         let held = dump.unpadded(shown);
         let labels = train.labels_of(sample);
-        let own = &dump.logits[shown * positions * logits..][..positions * logits];
-        let answer = |&place: &usize| match labels[place] {
+        let row = &dump.logits[shown * positions * logits..][..positions * logits];
+        let answer = |&position: &usize| match labels[position] {
             IGNORED => name(IGNORED),
-            _ => name(predicted_class(&own[place * logits..][..logits])),
+            _ => name(predicted_class(&row[position * logits..][..logits])),
         };
         let joined = |cells: Vec<String>| cells.join(" ");
         vec![
             sample.to_string(),
             tokens(config, train, sample),
-            joined(held.iter().map(|&place| name(labels[place])).collect()),
+            joined(held.iter().map(|&index| name(labels[index])).collect()),
             joined(held.iter().map(answer).collect()),
         ]
     });

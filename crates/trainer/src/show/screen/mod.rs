@@ -105,9 +105,9 @@ fn folds(run: &RunDir, again: &[String]) -> String {
     // The run's own name: rows of a sweep with other options would not belong.
     let name = run.path().file_name().unwrap_or_default().to_string_lossy();
     let out = quoted(Path::new(&format!("{name}-folds.jsonl")));
-    let own = ["--folds 5".to_owned(), format!("--out {out}")];
+    let added = ["--folds 5".to_owned(), format!("--out {out}")];
     let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
-    for option in again.iter().chain(&own) {
+    for option in again.iter().chain(&added) {
         let length = option.chars().count();
         if width + 1 + length > PATH - 4 && option.starts_with('-') {
             text.push_str(" \\\n          ");
@@ -129,17 +129,17 @@ fn links(experiment: &Experiment, run: &RunDir, again: &[String], why: &str) -> 
         link(name, path + if has_room { hint } else { "" })
     };
     let data = &experiment.config.data;
-    let own = quoted(run.path());
+    let run_path = quoted(run.path());
     let mut links = Vec::new();
     if data.task == Task::NextToken {
-        links.push(link("Try", format!("headlight generate {own}")));
+        links.push(link("Try", format!("headlight generate {run_path}")));
     } else if data.words.is_some() {
         let text = match row(experiment) {
             // An option's value that begins with a hyphen would be another option.
             Some(row) => format!("--text={row}"),
             None => "--text \"a text of your own\"".to_owned(),
         };
-        links.push(link("Try", format!("headlight predict {own} {text}")));
+        links.push(link("Try", format!("headlight predict {run_path} {text}")));
     }
     let page = run.file(PAGE);
     if page.exists() {
@@ -167,9 +167,9 @@ fn row(experiment: &Experiment) -> Option<String> {
     let tokens = judged.tokens(row).iter().enumerate();
     let tokens = tokens.filter(|&(position, _)| Some(position) != cls);
     let values = tokens.zip(features).map(|((_, &token), name)| {
-        let own = words.text(token).strip_prefix(name.as_str());
-        let value = own
-            .and_then(|own| own.strip_prefix('='))
+        let rest = words.text(token).strip_prefix(name.as_str());
+        let value = rest
+            .and_then(|rest| rest.strip_prefix('='))
             .unwrap_or_default();
         if value.contains([',', '"']) {
             format!("\"{}\"", value.replace('"', "\"\""))

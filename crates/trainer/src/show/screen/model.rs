@@ -69,22 +69,22 @@ impl<'a> UsedModel<'a> {
         let mut all = Vec::new();
         for samples in samples.chunks(PASS) {
             let chosen: Vec<u32> = samples.iter().map(|&sample| sample as u32).collect();
-            let (frozen, own) = (&mut self.frozen, (config, &self.weights[..]));
-            let forward = forward_without(frozen, own, dataset, &chosen, without, recorded)?;
-            let said = samples.iter().enumerate().map(|(place, &sample)| {
+            let (frozen, parameters) = (&mut self.frozen, (config, &self.weights[..]));
+            let forward = forward_without(frozen, parameters, dataset, &chosen, without, recorded)?;
+            let predictions = samples.iter().enumerate().map(|(index, &sample)| {
                 let read = config.readout_position(dataset.tokens(sample));
-                said_of(&forward, place, sample, read)
+                prediction_of(&forward, index, sample, read)
             });
-            all.extend(said);
+            all.extend(predictions);
         }
         Ok(all)
     }
 
     /// Whether each answer that counts is right: what the label was before noise, if that is known.
-    pub(super) fn is_right(&self, dataset: &Dataset, said: &SamplePrediction) -> bool {
-        let labels = self.true_labels(dataset, said.sample);
-        let mut counted = dataset.counted(said.sample);
-        counted.all(|(place, _)| said.classes[place] == labels[place])
+    pub(super) fn is_right(&self, dataset: &Dataset, prediction: &SamplePrediction) -> bool {
+        let labels = self.true_labels(dataset, prediction.sample);
+        let mut counted = dataset.counted(prediction.sample);
+        counted.all(|(position, _)| prediction.classes[position] == labels[position])
     }
 
     /// The labels of a sample without noise, which training samples alone have.
@@ -117,9 +117,9 @@ impl<'a> UsedModel<'a> {
     }
 
     /// Names a sample. Nothing but the file's own lines numbers samples of a file, so that others say what is counted.
-    pub(super) fn named(&self, split: &str, kind: &str, sample: usize, of: &Dataset) -> String {
+    pub(super) fn named(&self, split: &str, kind: &str, sample: usize, all: &Dataset) -> String {
         match self.config().data.source {
-            Source::File(_) => format!("{split} {kind} {sample} of 0 to {}", of.len() - 1),
+            Source::File(_) => format!("{split} {kind} {sample} of 0 to {}", all.len() - 1),
             Source::Generated(_) => {
                 format!("{split} {kind} {sample}")
             }
@@ -127,9 +127,9 @@ impl<'a> UsedModel<'a> {
     }
 }
 
-/// What a forward pass says of its sample at a place; `read` is the readout position, or the position that
+/// What a forward pass says of its sample at an index; `read` is the readout position, or the position that
 /// is shown.
-fn said_of(forward: &Forward, place: usize, sample: usize, read: usize) -> SamplePrediction {
+fn prediction_of(forward: &Forward, index: usize, sample: usize, read: usize) -> SamplePrediction {
     let dims = forward.dims;
     let (positions, logits) = (dims.positions, dims.logits);
     let (answers, answer) = if dims.per_position {
@@ -137,15 +137,15 @@ fn said_of(forward: &Forward, place: usize, sample: usize, read: usize) -> Sampl
     } else {
         (1, 0)
     };
-    let given = &forward.predictions.logits[place * answers * logits..][..answers * logits];
+    let given = &forward.predictions.logits[index * answers * logits..][..answers * logits];
     let probabilities = &forward.predictions.probabilities;
-    let probabilities = match probabilities[(place * answers + answer) * logits..][..logits] {
+    let probabilities = match probabilities[(index * answers + answer) * logits..][..logits] {
         [one] => vec![1.0 - f64::from(one), f64::from(one)],
         ref all => all.iter().map(|&one| f64::from(one)).collect(),
     };
     // [sample, layer, head, query, key]
     let weights = &forward.arrays[Array::Weights];
-    let of_last = ((place + 1) * dims.layers - 1) * dims.heads;
+    let of_last = ((index + 1) * dims.layers - 1) * dims.heads;
     let row = |head| {
         let start = ((of_last + head) * positions + read) * positions;
         weights.get(start..start + positions).map(<[f32]>::to_vec)

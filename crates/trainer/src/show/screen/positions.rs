@@ -40,21 +40,21 @@ fn lines(
     let padding = model.config().model.attention.padding_token;
     let tokens = judged.tokens(one.sample);
     let labels = judged.labels_of(one.sample);
-    let held = (0..tokens.len()).filter(|&place| Some(tokens[place]) != padding);
+    let held = (0..tokens.len()).filter(|&position| Some(tokens[position]) != padding);
     let all: Vec<usize> = held.collect();
     let shown = &all[..all.len().min(MOST)];
     let name = |class: u32| match class {
         IGNORED => "\u{b7}".to_owned(),
         class => data.class_name(class),
     };
-    let columns = shown.iter().map(|&place| {
-        let label = labels[place];
+    let columns = shown.iter().map(|&position| {
+        let label = labels[position];
         let answer = if label == IGNORED {
             IGNORED
         } else {
-            one.classes[place]
+            one.classes[position]
         };
-        let token = data.token_text(tokens[place], padding);
+        let token = data.token_text(tokens[position], padding);
         [token, name(label), name(answer)]
     });
     let columns: Vec<[String; 3]> = columns.collect();
@@ -65,8 +65,8 @@ fn lines(
                 .map(|cell| cell.chars().count())
                 .max()
                 .unwrap_or(0);
-            let own = &column[which];
-            format!("{}{own}", "\u{a0}".repeat(width - own.chars().count()))
+            let cell = &column[which];
+            format!("{}{cell}", "\u{a0}".repeat(width - cell.chars().count()))
         });
         let more = if shown.len() < all.len() {
             "\u{a0}..."

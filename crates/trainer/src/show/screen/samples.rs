@@ -33,8 +33,8 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
     let names = classes.iter().map(|&class| answer(data, class));
     let names: Vec<String> = names.collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let own = classes.iter().map(|&class| counts[class]);
-    let named = shorten_apart(&names, NAME).into_iter().zip(own);
+    let class_counts = classes.iter().map(|&class| counts[class]);
+    let named = shorten_apart(&names, NAME).into_iter().zip(class_counts);
     let mut named: Vec<String> = named
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
@@ -62,8 +62,8 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
 }
 
 /// The classes that are shown, in order: of many, those with most samples.
-fn largest_classes(of: &Dataset, n_classes: usize) -> Vec<usize> {
-    let counts = of.class_counts(n_classes);
+fn largest_classes(dataset: &Dataset, n_classes: usize) -> Vec<usize> {
+    let counts = dataset.class_counts(n_classes);
     let mut classes: Vec<usize> = (0..n_classes).collect();
     classes.sort_by_key(|&class| Reverse(counts[class]));
     classes.truncate(MOST_CLASSES);
@@ -83,9 +83,9 @@ pub(super) fn parts(
         .into_iter()
         .flat_map(|class| judged.of_class(class as u32).take(OF_CLASS))
         .collect();
-    let said = model.ask(judged, &chosen, &[], Recorded::Attention)?;
+    let predictions = model.ask(judged, &chosen, &[], Recorded::Attention)?;
     Ok(vec![
-        ScreenPart::Weights(means(model, judged, &said, head)),
+        ScreenPart::Weights(means(model, judged, &predictions, head)),
         ScreenPart::Weights(one(model, dump, head)?),
     ])
 }
@@ -100,22 +100,22 @@ fn means(
     let config = model.config();
     let (data, positions) = (&config.data, judged.positions());
     let inputs = config.inputs();
-    let keys_of = |said: &SamplePrediction| {
-        let tokens = judged.tokens(said.sample);
+    let keys_of = |prediction: &SamplePrediction| {
+        let tokens = judged.tokens(prediction.sample);
         let read = config.readout_position(tokens);
         config.model.attention.keys(read, tokens)
     };
     // Samples of different lengths have no uniform attention in common, and their weights no common measure.
     let first = all.first().map(keys_of);
-    let common = first.filter(|first| all.iter().all(|said| keys_of(said) == *first));
+    let common = first.filter(|first| all.iter().all(|prediction| keys_of(prediction) == *first));
     let mut rows = Vec::new();
     for class in largest_classes(judged, data.n_classes) {
-        let own = all
+        let of_class = all
             .iter()
-            .filter(|said| judged.label(said.sample) as usize == class);
+            .filter(|prediction| judged.label(prediction.sample) as usize == class);
         let mut sums = vec![(0.0_f64, 0.0_f64); positions];
-        for said in own {
-            let (row, keys) = (&said.heads[head], keys_of(said));
+        for prediction in of_class {
+            let (row, keys) = (&prediction.heads[head], keys_of(prediction));
             for (key, (sum, count)) in sums.iter_mut().enumerate() {
                 if keys.has(key) {
                     let weight = f64::from(row[key]);
@@ -186,7 +186,7 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
     let samples = splits.shown();
     let sample = samples.positives().next().unwrap_or(0);
     let mut dumped = dump.meta.samples.iter();
-    let dumped = dumped.position(|&own| own == Some(sample)).unwrap_or(0);
+    let dumped = dumped.position(|&one| one == Some(sample)).unwrap_or(0);
     let (positions, read) = (dump.dims.positions, dump.readout_position(dumped));
     let weights = dump.weights(dumped, dump.dims.layers - 1, head);
     let row = |query: usize| &weights[query * positions..][..positions];
@@ -201,16 +201,16 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
         without = largest.into_iter().collect();
     }
     let mut ask = |without: &[usize]| {
-        let said = model.ask(samples, &[sample], without, Recorded::Predictions);
-        Ok::<_, Error>(said?.swap_remove(0))
+        let predictions = model.ask(samples, &[sample], without, Recorded::Predictions);
+        Ok::<_, Error>(predictions?.swap_remove(0))
     };
-    let (said, removed) = (ask(&[])?, ask(&without)?);
+    let (whole, removed) = (ask(&[])?, ask(&without)?);
     let class = match data.n_classes {
         2 => 1,
-        _ => said.classes[0],
+        _ => whole.classes[0],
     };
-    let [probability, removed] = [&said, &removed].map(|own| own.probabilities[class as usize]);
-    let kind = if model.is_right(samples, &said) {
+    let [probability, removed] = [&whole, &removed].map(|one| one.probabilities[class as usize]);
+    let kind = if model.is_right(samples, &whole) {
         "Correct"
     } else {
         "Wrong"
@@ -219,8 +219,8 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
         (2, []) => String::new(),
         _ => format!(" of {}", quoted_answer(data, class)),
     };
-    let place: Vec<String> = without.iter().map(usize::to_string).collect();
-    let s = if place.len() == 1 { "" } else { "s" };
+    let listed: Vec<String> = without.iter().map(usize::to_string).collect();
+    let s = if listed.len() == 1 { "" } else { "s" };
     let is_whole = data.seq_len <= WHOLE_MATRIX;
     let queries = shown.iter().filter(|&&query| is_whole || query == read);
     let word = |position: usize| dump.token_string(dump.tokens(dumped)[position]);
@@ -241,7 +241,7 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
             model.named(splits.shown_name(), "sample", sample, samples),
             quoted_answer(data, samples.label(sample)),
             model.noise(samples, sample),
-            place.join(" and ")
+            listed.join(" and ")
         ),
         keys: shown.iter().map(|&key| word(key)).collect(),
         rows: queries.map(cells).collect(),

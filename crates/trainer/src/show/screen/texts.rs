@@ -33,23 +33,24 @@ pub(super) fn parts(
 ) -> Result<Vec<ScreenPart>, Error> {
     let judged = model.experiment.splits.judged();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
-    let said = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
-    let (right, wrong): (Vec<&SamplePrediction>, Vec<&SamplePrediction>) =
-        said.iter().partition(|said| model.is_right(judged, said));
+    let predictions = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
+    let (right, wrong): (Vec<&SamplePrediction>, Vec<&SamplePrediction>) = predictions
+        .iter()
+        .partition(|one| model.is_right(judged, one));
     let count = (MOST_POSITIONS / judged.positions()).clamp(1, CORRECT);
     let strength = |one: &Explained| one.1.first().map_or(0.0, |(_, change)| *change);
     let mut shown: Vec<Explained> = Vec::new();
-    for said in right.into_iter().take(count) {
-        let own = explained(model, judged, "Correct", said.sample, head)?;
+    for prediction in right.into_iter().take(count) {
+        let candidate = explained(model, judged, "Correct", prediction.sample, head)?;
         if shown
             .first()
-            .is_none_or(|best| strength(&own) > strength(best))
+            .is_none_or(|best| strength(&candidate) > strength(best))
         {
-            shown = vec![own];
+            shown = vec![candidate];
         }
     }
-    if let Some(said) = wrong.first() {
-        shown.push(explained(model, judged, "Wrong", said.sample, head)?);
+    if let Some(prediction) = wrong.first() {
+        shown.push(explained(model, judged, "Wrong", prediction.sample, head)?);
     }
     let parts = shown.into_iter().map(|(title, words)| {
         let words = words
@@ -70,10 +71,10 @@ fn explained(
     head: StrongestHead,
 ) -> Result<Explained, Error> {
     let (config, weights, head) = (model.config(), &model.weights, Some(head));
-    let own = explain(config, weights, judged, sample as u32, &[], head, false)?;
+    let explanation = explain(config, weights, judged, sample as u32, &[], head, false)?;
     // Those alone that the model may look at.
     let mut words = Vec::new();
-    for word in &own.words {
+    for word in &explanation.words {
         if !word.is_key {
             continue;
         }
@@ -87,10 +88,10 @@ fn explained(
             attention,
             without,
         };
-        words.push((shown, (own.probability - without).abs()));
+        words.push((shown, (explanation.probability - without).abs()));
     }
     words.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    Ok((title(model, judged, kind, sample, &own), words))
+    Ok((title(model, judged, kind, sample, &explanation), words))
 }
 
 fn title(
@@ -98,12 +99,12 @@ fn title(
     judged: &Dataset,
     kind: &str,
     sample: usize,
-    own: &Explanation,
+    explanation: &Explanation,
 ) -> String {
     let data = &model.config().data;
     let label = judged.label(sample);
     let noise = model.noise(judged, sample);
-    let expected = if label == own.predicted {
+    let expected = if label == explanation.predicted {
         noise
     } else {
         format!(", not {}{noise}", quoted_answer(data, label))
@@ -122,9 +123,9 @@ fn title(
     format!(
         "{kind}: {} ({words}): {}{expected}, probability {:.3} (layer {}, head {})",
         model.named(model.split(), row, sample, judged),
-        quoted_answer(data, own.predicted),
-        own.probability,
-        own.layer,
-        own.head.head
+        quoted_answer(data, explanation.predicted),
+        explanation.probability,
+        explanation.layer,
+        explanation.head.head
     )
 }
