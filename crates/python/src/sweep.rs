@@ -54,7 +54,7 @@ pub(crate) fn sweep(
 /// The pictures of a results file, as SVG.
 #[pyfunction]
 pub(crate) fn sweep_picture(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let read = py.detach(|| Summary::of(&path, &ReportChoices::default()));
+    let read = py.detach(|| Summary::read(&path, &ReportChoices::default()));
     warn(py)?;
     let summary = read.map_err(raised)?;
     Ok(summary.picture(&counted(summary.runs(), "run")))

@@ -164,12 +164,12 @@ impl Field {
             Quantity::EpochLoss => row.serialize_entry(name, &outcome.epoch_loss),
             Quantity::Train(metric) => row.serialize_entry(name, &outcome.train[metric]),
             Quantity::HeldOut(metric) => {
-                row.serialize_entry(name, &held_out.and_then(|own| own[metric]))
+                row.serialize_entry(name, &held_out.and_then(|metrics| metrics[metric]))
             }
             Quantity::WholeSamples { held_out: of_held } => match outcome.train.whole_samples {
                 None => Ok(()),
                 Some(_) if of_held => {
-                    row.serialize_entry(name, &held_out.and_then(|own| own.whole_samples))
+                    row.serialize_entry(name, &held_out.and_then(|metrics| metrics.whole_samples))
                 }
                 share => row.serialize_entry(name, &share),
             },
@@ -181,13 +181,13 @@ impl Field {
             }
             Quantity::Deciding(metric) => {
                 let deciding = outcome.deciding.as_ref();
-                deciding.map_or(Ok(()), |own| row.serialize_entry(name, &own[metric]))
+                deciding.map_or(Ok(()), |found| row.serialize_entry(name, &found[metric]))
             }
             Quantity::LearnedAtStep => row.serialize_entry(name, &outcome.learned_at_step),
             Quantity::Tests if outcome.tests.is_empty() => Ok(()),
             Quantity::Tests => row.serialize_entry(name, &ByName(&outcome.tests)),
             Quantity::Measure(measure) => {
-                let found = outcome.measures.iter().find(|(own, _)| *own == measure);
+                let found = outcome.measures.iter().find(|(known, _)| *known == measure);
                 found.map_or(Ok(()), |(_, value)| row.serialize_entry(name, value))
             }
             Quantity::WeightsSha256 => row.serialize_entry(name, &outcome.weights_sha256),

@@ -58,7 +58,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text.lines().nth(1)?.strip_prefix(RUNS)?).ok()
     }
 
@@ -74,7 +74,7 @@ impl Extent {
 
 impl Origin {
     /// The config of the rows with this hash, if it is beside their file. A note tells of a file there that is not.
-    pub(crate) fn of(results: &Path, config_sha256: &str) -> Option<Self> {
+    pub(crate) fn beside(results: &Path, config_sha256: &str) -> Option<Self> {
         let path = config_beside(results);
         let text = read_text(&path, TEXT_LIMIT).ok()?;
         if marked(&text) != Some(config_sha256) {
@@ -107,7 +107,7 @@ impl Origin {
                 ));
                 return Ok(());
             };
-            let known = Extent::of(&text).filter(|_| hash == config_sha256);
+            let known = Extent::parse(&text).filter(|_| hash == config_sha256);
             all = known.map_or(runs, |known| known.joined(runs));
             if known == Some(all) {
                 return Ok(());
@@ -126,7 +126,7 @@ impl Origin {
 
     /// The runs of the sweep, if the file names them.
     pub(crate) fn runs(&self) -> Option<Extent> {
-        Extent::of(&self.text)
+        Extent::parse(&self.text)
     }
 
     /// The file.
@@ -182,7 +182,7 @@ pub(crate) fn changed<'a>(
 /// Why rows with another hash are not those of a config, as the end of a sentence: the keys that differ, where the
 /// config of the rows is known.
 pub(crate) fn difference(results: &Path, config_sha256: &str, config: &ExperimentConfig) -> String {
-    let Some(origin) = Origin::of(results, config_sha256) else {
+    let Some(origin) = Origin::beside(results, config_sha256) else {
         return ANOTHER.to_owned();
     };
     let json = |mut config: ExperimentConfig| {

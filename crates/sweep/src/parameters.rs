@@ -39,7 +39,7 @@ impl Plan {
                 )
             )));
         }
-        let session = self.points()[0].session(self.place(0).0)?;
+        let session = self.points()[0].session(self.seed_and_point(0).0)?;
         let (_, bytes) = saved_weights(&session.experiment);
         let megabytes = bytes * self.runs() as f64 / 1e6;
         if megabytes > 100.0 {

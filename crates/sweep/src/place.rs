@@ -53,9 +53,9 @@ impl Place {
     }
 
     fn is_at(&self, (key, test, element): ValuePath<'_>) -> bool {
-        let own = self.test.as_ref();
-        let own = own.map(|(test, _, metric)| (&**test, &**metric));
-        self.element == element && self.key == key && own == test
+        let own_test = self.test.as_ref();
+        let own_test = own_test.map(|(test, _, metric)| (&**test, &**metric));
+        self.element == element && self.key == key && own_test == test
     }
 
     /// Its field of a run's results.
@@ -66,7 +66,7 @@ impl Place {
     /// Whether its field has numbers, one by one or in lists.
     pub(crate) fn is_of_numbers(&self) -> bool {
         let quantity = self.field().map(|field| field.quantity);
-        quantity.is_some_and(|own| !matches!(own, Quantity::Tests | Quantity::WeightsSha256))
+        quantity.is_some_and(|one| !matches!(one, Quantity::Tests | Quantity::WeightsSha256))
     }
 
     /// The field, such as `f1`, or the metric of a test set, such as `tests.longer.f1`.
@@ -82,8 +82,8 @@ impl Place {
         let quantity = self.field().map(|field| field.quantity);
         let first = usize::from(quantity == Some(Quantity::EpochLoss));
         let mut name = self.name();
-        for place in self.element.iter().flatten() {
-            let _ = write!(name, "_{}", place + first);
+        for index in self.element.iter().flatten() {
+            let _ = write!(name, "_{}", index + first);
         }
         name
     }
@@ -159,9 +159,9 @@ impl Places {
         // Where one run has a list, null in place of it is no column of its own.
         let is_list = |place: &Place, number: usize| {
             let next = self.numbers.range((Excluded(place), Unbounded)).next();
-            let of = |place: &Place| (place.rank, place.name());
+            let rank_and_name = |place: &Place| (place.rank, place.name());
             let is_null = place.element == [None; 2] && !self.is_known[number];
-            is_null && next.is_some_and(|(next, _)| of(next) == of(place))
+            is_null && next.is_some_and(|(next, _)| rank_and_name(next) == rank_and_name(place))
         };
         let columns = self.numbers.iter();
         let columns = columns.filter(|(place, number)| !is_list(place, **number));

@@ -151,7 +151,7 @@ impl Plan {
     }
 
     /// The seed of a run, and the index of its point.
-    pub fn place(&self, run: usize) -> (u64, usize) {
+    pub fn seed_and_point(&self, run: usize) -> (u64, usize) {
         let count = self.points.len();
         (self.seeds.start + (run / count) as u64, run % count)
     }
@@ -190,7 +190,7 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
         };
         let mut config = serde_json::to_value(config)
             .map_err(|error| Failure::System(format!("the config cannot be hashed: {error}")))?;
-        let forget = |section: &mut Value| section.as_object_mut().map(|own| own.remove("file"));
+        let forget = |section: &mut Value| section.as_object_mut().map(|keys| keys.remove("file"));
         let tests = config.get_mut("tests").and_then(Value::as_array_mut);
         tests
             .into_iter()

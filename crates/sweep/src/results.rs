@@ -164,7 +164,7 @@ fn check(
             ))
         };
         let run = runs.start + finished;
-        let (seed, point) = plan.place(run);
+        let (seed, point) = plan.seed_and_point(run);
         if !whole {
             // It may be all that a file of something else holds.
             let start = format!("{{\"seed\":{seed},");
@@ -210,7 +210,7 @@ fn check(
 }
 
 /// Reads the rows of a results file, one at a time. Skips a last line that was cut short, and reports it.
-pub(crate) struct Rows<'a> {
+pub(crate) struct StoredRows<'a> {
     lines: Lines<BufReader<File>>,
     path: &'a Path,
     /// The first row's config.
@@ -221,7 +221,7 @@ pub(crate) struct Rows<'a> {
     pub(crate) span: (u64, usize),
 }
 
-impl<'a> Rows<'a> {
+impl<'a> StoredRows<'a> {
     pub(crate) fn open(path: &'a Path) -> Result<Self, Failure> {
         let file = open(path, u64::MAX)?;
         Ok(Self {

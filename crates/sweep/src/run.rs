@@ -19,7 +19,7 @@ use crate::row::Row;
 
 /// Trains run `index` of a plan; returns `None` if a signal interrupts it.
 pub(crate) fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
-    let (seed, point_index) = plan.place(index);
+    let (seed, point_index) = plan.seed_and_point(index);
     let point = &plan.points()[point_index];
     let session = point.session(seed)?;
     let kept = plan.weights_file(seed, point_index);
@@ -58,15 +58,15 @@ fn outcome(
     // Attention is measured on the training samples. Where each step draws its own, the last batch is too small for that, and held-out
     // ones tell.
     let is_fresh = experiment.is_fresh();
-    let of = |held_out: bool| (held_out == is_fresh).then_some(&experiment.config);
+    let attended = |held_out: bool| (held_out == is_fresh).then_some(&experiment.config);
     let train = experiment.trained_on(experiment.steps())?;
-    let train = evaluate(engine, &train, n_classes, of(false))
+    let train = evaluate(engine, &train, n_classes, attended(false))
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
     }
-    let held_out = evaluate(engine, &splits.held_out, n_classes, of(true));
+    let held_out = evaluate(engine, &splits.held_out, n_classes, attended(true));
     let shown = held_out.as_ref().filter(|_| is_fresh).unwrap_or(&train);
     let (attention_positive, attention_negative) = (
         shown.attention_positive.clone(),

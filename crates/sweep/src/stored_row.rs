@@ -39,9 +39,9 @@ impl StoredRow {
 
     /// All that it holds.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, String> {
-        let own: Map<String, Value> = serde_json::from_str(&self.text).map_err(no_row)?;
+        let row: Map<String, Value> = serde_json::from_str(&self.text).map_err(no_row)?;
         for field in fields() {
-            let Some(value) = own.get(&field.name).filter(|value| !value.is_null()) else {
+            let Some(value) = row.get(&field.name).filter(|value| !value.is_null()) else {
                 continue;
             };
             let is_outside = value
@@ -54,10 +54,10 @@ impl StoredRow {
             };
             return Err(format!("its `{}` {wrong}", field.name));
         }
-        match (self.point, own.keys().any(|key| is_grid_key(key))) {
+        match (self.point, row.keys().any(|key| is_grid_key(key))) {
             (Some(_), false) => Err("it has a `point`, but no value of a grid".to_owned()),
             (None, true) => Err("it has values of a grid, but no `point`".to_owned()),
-            _ => Ok(own),
+            _ => Ok(row),
         }
     }
 
@@ -68,13 +68,13 @@ impl StoredRow {
         values: &[(String, Value)],
         config: &ExperimentConfig,
     ) -> Result<(), String> {
-        let own = self.fields()?;
+        let row = self.fields()?;
         // As they are read, since a decimal number can be another one then.
         let written = |(key, value): &(String, Value)| {
             let value = serde_json::from_str(&value.to_string()).unwrap_or_default();
             (key.clone(), value)
         };
-        if grid(&own) != values.iter().map(written).collect() {
+        if grid(&row) != values.iter().map(written).collect() {
             return Err("its grid values differ from those of this sweep".to_owned());
         }
         let sets: BTreeSet<&String> = config.tests.iter().map(|set| &set.name).collect();
@@ -82,12 +82,12 @@ impl StoredRow {
         let epochs = epochs.filter(|_| config.training.steps.is_none());
         let positions = config.data.cls.positions(config.data.seq_len);
         // Every value but the hash is a number, a list or null; the hash is a text.
-        let is_right = |field: &Field| match (field.quantity, own.get(&field.name)) {
+        let is_right = |field: &Field| match (field.quantity, row.get(&field.name)) {
             (Quantity::EpochLoss, Some(Value::Array(list))) => {
                 epochs.is_none_or(|epochs| epochs == list.len())
             }
             (Quantity::Attention { .. }, Some(Value::Array(list))) => list.len() == positions,
-            (Quantity::Tests, Some(Value::Object(own))) => own.keys().eq(sets.iter().copied()),
+            (Quantity::Tests, Some(Value::Object(tests))) => tests.keys().eq(sets.iter().copied()),
             (Quantity::EpochLoss | Quantity::Tests, _) | (_, None) => false,
             (of, Some(value)) => value.is_string() == (of == Quantity::WeightsSha256),
         };

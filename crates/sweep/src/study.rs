@@ -105,8 +105,8 @@ impl Study {
     /// # Errors
     /// When there is none, or its plan is invalid.
     pub fn find(path: &Path) -> Result<Self, Failure> {
-        let own = STUDIES.iter().find(|(name, ..)| path == Path::new(name));
-        if let Some((name, plan, configs)) = own {
+        let published = STUDIES.iter().find(|(name, ..)| path == Path::new(name));
+        if let Some((name, plan, configs)) = published {
             return Self::parse(&format!("studies/{name}/plan.toml"), plan, |config| {
                 let found = configs.iter().find(|(name, _)| *name == config);
                 found.map(|(_, text)| Ok((*text).to_owned()))
@@ -184,7 +184,7 @@ impl StudyPart {
             return Err("seconds must be 0 or more".to_owned());
         }
         let mut known = built_in::CONFIGS.iter();
-        let known = known.find(|own| own.name == self.config);
+        let known = known.find(|config| config.name == self.config);
         let text = text.or_else(|| known.map(|config| config.content.to_owned()));
         self.text = text.ok_or_else(|| {
             format!(

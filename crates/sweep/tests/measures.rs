@@ -60,7 +60,7 @@ fn summary(path: &Path, by: &[&str], metrics: &[&str]) -> Result<Summary, String
         metrics: owned(metrics),
         ..ReportChoices::default()
     };
-    Summary::of(path, &choices).map_err(|failure| failure.to_string())
+    Summary::read(path, &choices).map_err(|failure| failure.to_string())
 }
 
 fn values(summary: &Summary) -> Value {

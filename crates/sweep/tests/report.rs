@@ -72,12 +72,12 @@ fn choices(positions: &[usize], by: &[&str]) -> ReportChoices {
 }
 
 fn summary(path: &Path, positions: &[usize], by: &[&str]) -> Summary {
-    Summary::of(path, &choices(positions, by)).unwrap()
+    Summary::read(path, &choices(positions, by)).unwrap()
 }
 
 /// Why a report of a file is refused.
 fn refused(path: &Path) -> String {
-    let read = Summary::of(path, &ReportChoices::default());
+    let read = Summary::read(path, &ReportChoices::default());
     read.unwrap_err().to_string()
 }
 
@@ -93,7 +93,7 @@ fn learned_from(path: &Path, positions: &[usize], learned: f64) -> Value {
         learned: Some(learned),
         ..choices(positions, &[])
     };
-    serde_json::to_value(Summary::of(path, &choices).unwrap().values()).unwrap()
+    serde_json::to_value(Summary::read(path, &choices).unwrap().values()).unwrap()
 }
 
 /// The numbers of a plot, with four decimals.
@@ -300,7 +300,7 @@ fn a_run_learned_if_its_final_model_did() {
         learned: Some(0.9),
         ..ReportChoices::default()
     };
-    let other = Summary::of(&path, &choices).unwrap().document("");
+    let other = Summary::read(&path, &choices).unwrap().document("");
     has(&other.paragraphs.join("\n"), &["only for an F1 of 0.99"]);
     let text = other.markdown(200);
     for said in ["median step", "learned at step", "lost it;", "learned late"] {

@@ -44,7 +44,7 @@ pub(crate) fn results(bytes: &[u8]) {
     match opened.map(drop) {
         // A summary reads fields that resuming a sweep does not read.
         Ok(()) => {
-            let _ = Summary::of(&path, &ReportChoices::default())
+            let _ = Summary::read(&path, &ReportChoices::default())
                 .map(|summary| summary.document("").markdown(80));
         }
         // A refused file is not changed.

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         metrics: arguments.metric.clone(),
         learned: arguments.learned,
     };
-    let summary = Summary::of(path, &choices)?;
+    let summary = Summary::read(path, &choices)?;
     let outputs = arguments.document.open()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = summary.document(&format!("{} of {name}", counted(summary.runs(), "run")));

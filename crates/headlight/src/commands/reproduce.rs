@@ -177,7 +177,7 @@ impl Files {
         if arguments.shard.is_some() {
             return Ok((0, 0));
         }
-        let summary = Summary::of(&out, &ReportChoices::default())?;
+        let summary = Summary::read(&out, &ReportChoices::default())?;
         let title = format!("{}: {}", part.name, counted(summary.runs(), "run"));
         let report = summary.document(&title).html();
         Output::new(&self.report, true)?.write_all(report.as_bytes())?;

@@ -107,7 +107,7 @@ fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Resu
         let all = counted(plan.runs(), "run");
         return print(&format!("{}: 0 of {all}\n", shown(path)));
     }
-    let summary = Summary::of(path, &ReportChoices::default())?;
+    let summary = Summary::read(path, &ReportChoices::default())?;
     if runs < plan.runs() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
         let all = plan.runs();

@@ -13,7 +13,7 @@ use headlight_trainer::{Failure, Output, note, shown};
 
 use crate::origin::{ANOTHER, Extent, Origin, difference};
 use crate::place::Places;
-use crate::results::Rows;
+use crate::results::StoredRows;
 use row_reader::{RowPlace, RowReader};
 
 /// The most columns of a table.
@@ -62,7 +62,7 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<MergeResult, Failure>
         )));
     }
     places.sort_unstable();
-    let mut reader = RowReader::of(paths);
+    let mut reader = RowReader::new(paths);
     let before = places.len();
     drop_duplicates(&mut places, &mut reader, paths)?;
     let all = extent(paths, config.as_ref(), &places);
@@ -73,7 +73,7 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<MergeResult, Failure>
         points: all.points,
         missing: missing(&places, all),
     };
-    let origin = config.and_then(|(hash, first)| Origin::of(first, &hash));
+    let origin = config.and_then(|(hash, first)| Origin::beside(first, &hash));
     if let Some(columns) = columns {
         csv::write(out, &mut reader, &places, columns)?;
         return Ok(merged);
@@ -98,7 +98,7 @@ fn index<'a>(
 ) -> Result<(Vec<RowPlace>, Option<First<'a>>), Failure> {
     let (mut places, mut first) = (Vec::new(), None);
     for (file, path) in paths.iter().enumerate() {
-        let mut rows = Rows::open(path)?;
+        let mut rows = StoredRows::open(path)?;
         while let Some(line) = rows.next()? {
             let (start, length) = rows.span;
             let fields = line.fields().map_err(|reason| rows.invalid_row(&reason))?;
@@ -122,7 +122,7 @@ fn index<'a>(
         };
         let (hash, first) = first.get_or_insert_with(|| (config.to_owned(), &**path));
         if hash != config {
-            let known = Origin::of(first, hash).and_then(|origin| origin.config(&[]).ok());
+            let known = Origin::beside(first, hash).and_then(|origin| origin.config(&[]).ok());
             let reason = match known {
                 Some(ours) => difference(path, config, &ours),
                 None => ANOTHER.to_owned(),
@@ -180,8 +180,8 @@ fn extent(paths: &[PathBuf], config: Option<&First<'_>>, places: &[RowPlace]) ->
             .map_or(0, |place| place.seed.saturating_add(1)),
         points: points.unwrap_or(1),
     };
-    let of = |path: &PathBuf| Origin::of(path, &config?.0)?.runs();
-    paths.iter().filter_map(of).fold(rows, Extent::joined)
+    let runs_of = |path: &PathBuf| Origin::beside(path, &config?.0)?.runs();
+    paths.iter().filter_map(runs_of).fold(rows, Extent::joined)
 }
 
 /// Counts and lists the runs without a row.

@@ -27,7 +27,7 @@ pub(super) struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    pub(super) fn of(paths: &'a [PathBuf]) -> Self {
+    pub(super) fn new(paths: &'a [PathBuf]) -> Self {
         Self { paths, open: None }
     }
 

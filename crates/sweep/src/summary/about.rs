@@ -102,10 +102,10 @@ impl SweepFacts {
 /// What all configs have in common.
 fn common<T: PartialEq>(
     configs: &[ExperimentConfig],
-    of: impl Fn(&ExperimentConfig) -> T,
+    part: impl Fn(&ExperimentConfig) -> T,
 ) -> Option<T> {
-    let first = of(configs.first()?);
-    let is_same = configs.iter().all(|config| of(config) == first);
+    let first = part(configs.first()?);
+    let is_same = configs.iter().all(|config| part(config) == first);
     is_same.then_some(first)
 }
 

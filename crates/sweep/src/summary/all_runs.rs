@@ -6,7 +6,7 @@ use headlight_report::{Plot, Table, number};
 
 use super::cells::{MOST_ROWS, mean_and_sd};
 use super::columns::{LEARNED, LOSS};
-use super::statistics::Sample;
+use super::statistics::Stats;
 use super::summary::Summary;
 
 /// Mean, standard deviation and quantiles of each quantity over all runs.
@@ -14,19 +14,19 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
     let header = ["", "mean", "sd", "min", "5%", "median", "95%", "max"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     let mut add = |name: &str, decimals: usize, values: &[f64]| {
-        let Some(sample) = Sample::of(values.iter().copied()) else {
+        let Some(stats) = Stats::of(values.iter().copied()) else {
             return;
         };
         let mut row = vec![name.to_owned()];
-        row.extend(mean_and_sd(&sample, decimals, summary.runs()));
-        let Sample {
+        row.extend(mean_and_sd(&stats, decimals, summary.runs()));
+        let Stats {
             min,
             p5,
             median,
             p95,
             max,
             ..
-        } = sample;
+        } = stats;
         row.extend([min, p5, median, p95, max].map(|value| number(Some(value), decimals)));
         rows.push(row);
     };

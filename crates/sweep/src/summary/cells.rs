@@ -2,36 +2,36 @@
 
 use headlight_report::number;
 
-use super::statistics::Sample;
+use super::statistics::Stats;
 
 /// The most rows of a table.
 pub(super) const MOST_ROWS: usize = 64;
 
 /// The mean of a quantity of so many runs, and the standard deviation if there is one.
-pub(super) fn mean_and_sd(sample: &Sample, decimals: usize, runs: usize) -> [String; 2] {
-    let mean = number(Some(sample.mean), decimals);
+pub(super) fn mean_and_sd(stats: &Stats, decimals: usize, runs: usize) -> [String; 2] {
+    let mean = number(Some(stats.mean), decimals);
     [
-        mean + &not_of_all(sample, runs).unwrap_or_default(),
-        sample
+        mean + &not_of_all(stats, runs).unwrap_or_default(),
+        stats
             .sd
             .map_or_else(String::new, |sd| number(Some(sd), decimals)),
     ]
 }
 
 /// In how many of the runs a quantity is known, unless it is in all.
-fn not_of_all(sample: &Sample, runs: usize) -> Option<String> {
-    let known = sample.runs;
+fn not_of_all(stats: &Stats, runs: usize) -> Option<String> {
+    let known = stats.runs;
     (known < runs).then(|| format!(" in {known} of {runs}"))
 }
 
 /// The mean of a quantity of so many runs and half of its confidence interval, which equal values do not give.
-pub(super) fn with_margin(sample: Option<&Sample>, decimals: usize, runs: usize) -> String {
-    let Some(sample) = sample else {
+pub(super) fn with_margin(stats: Option<&Stats>, decimals: usize, runs: usize) -> String {
+    let Some(stats) = stats else {
         return number(None, decimals);
     };
-    let mean = number(Some(sample.mean), decimals);
-    let some = not_of_all(sample, runs);
-    match sample.margin {
+    let mean = number(Some(stats.mean), decimals);
+    let some = not_of_all(stats, runs);
+    match stats.margin {
         Some(0.0) => mean + some.as_deref().unwrap_or(" in all"),
         Some(margin) => {
             let margin = number(Some(margin), decimals);

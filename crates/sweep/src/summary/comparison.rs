@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::cells::{share, with_margin};
 use super::columns::{Column, LOSS};
 use super::groups::Group;
-use super::statistics::Sample;
+use super::statistics::Stats;
 use super::summary::{Counts, Summary};
 
 /// The most groups in a plot.
@@ -62,8 +62,8 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
         }
         let numbers = group.numbers.iter();
         let mean =
-            |sample: &Option<Sample>, decimals| with_margin(sample.as_ref(), decimals, counts.runs);
-        row.extend(numbers.map(|(column, sample)| mean(sample, column.decimals)));
+            |stats: &Option<Stats>, decimals| with_margin(stats.as_ref(), decimals, counts.runs);
+        row.extend(numbers.map(|(column, stats)| mean(stats, column.decimals)));
         if is_attended {
             row.push(mean(&group.attention, 3));
         }
@@ -106,17 +106,17 @@ pub(super) fn group_panels(
         let [low, high] = group.counts.interval().unwrap_or([share; 2]);
         Some([low, share, high])
     };
-    let mean = |sample: &Option<Sample>| {
-        let sample = sample.as_ref()?;
-        let (mean, margin) = (sample.mean, sample.margin.unwrap_or(0.0));
+    let mean = |stats: &Option<Stats>| {
+        let stats = stats.as_ref()?;
+        let (mean, margin) = (stats.mean, stats.margin.unwrap_or(0.0));
         // For the largest numbers, the ends of the interval are NaN or infinite.
         Some([mean - margin, mean, mean + margin])
             .filter(|range| range.iter().all(|end| end.is_finite()))
     };
     let means = |name: &str| -> Ranges {
         let same = |(column, _): &&(&Column, _)| column.name == name;
-        let sample = |group: &Group<'_>| mean(&group.numbers.iter().find(same)?.1);
-        groups.iter().map(sample).collect()
+        let of_group = |group: &Group<'_>| mean(&group.numbers.iter().find(same)?.1);
+        groups.iter().map(of_group).collect()
     };
     let mut panels = vec![(
         "share that learned".to_owned(),

@@ -118,9 +118,9 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
             interval,
         ]
     };
-    paragraphs.extend(summary.steps_from.map(|own| {
+    paragraphs.extend(summary.steps_from.map(|f1| {
         format!(
-            "the rows say when runs learned, and which lost it again, only for an F1 of {own} (the sweep's report.learned), so this \
+            "the rows say when runs learned, and which lost it again, only for an F1 of {f1} (the sweep's report.learned), so this \
              report leaves both out for {from}"
         )
     }));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::cells::{MOST_ROWS, with_margin};
 use super::groups::settings;
-use super::statistics::Sample;
+use super::statistics::Stats;
 use super::summary::Summary;
 use crate::fields::{Field, Quantity, field_of};
 use crate::grid::FOLD;
@@ -25,7 +25,7 @@ pub(super) struct OverFolds {
     folds: usize,
     /// Each metric: of each fold the mean over its seeds, and these means as a sample.
     #[serde(flatten)]
-    metrics: BTreeMap<&'static str, Option<Sample>>,
+    metrics: BTreeMap<&'static str, Option<Stats>>,
 }
 
 fn shown() -> impl Iterator<Item = &'static Field> {
@@ -42,7 +42,7 @@ pub(super) fn find(summary: &Summary) -> Vec<OverFolds> {
             continue;
         }
         match groups.iter().position(|(known, _)| *known == others) {
-            Some(place) => groups[place].1.push(index),
+            Some(group) => groups[group].1.push(index),
             None if groups.len() < MOST_ROWS => groups.push((others, vec![index])),
             None => {}
         }
@@ -61,7 +61,7 @@ pub(super) fn find(summary: &Summary) -> Vec<OverFolds> {
             .map(|field| {
                 let values = summary.columns.number(field.quantity);
                 let means = points.iter().map(|&point| mean(values, point));
-                (&*field.name, Sample::of(means))
+                (&*field.name, Stats::of(means))
             })
             .collect(),
     };

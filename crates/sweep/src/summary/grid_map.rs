@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::cells::MOST_ROWS;
 use super::columns::Column;
 use super::groups::display;
-use super::statistics::Sample;
+use super::statistics::Stats;
 use super::summary::Summary;
 
 /// The most columns of such a table.
@@ -27,7 +27,7 @@ pub(super) struct GridMap<'a> {
     /// Their values.
     values: [Vec<Value>; 2],
     /// `null` for a pair without runs. `[row][column]`
-    cells: Vec<Vec<Option<Sample>>>,
+    cells: Vec<Vec<Option<Stats>>>,
 }
 
 /// The maps of all numbers that are compared, if exactly two keys are.
@@ -42,14 +42,14 @@ pub(super) fn find(summary: &Summary) -> Vec<GridMap<'_>> {
         return Vec::new();
     }
     let runs = summary.runs_of(columns * values[1].len(), |_, point| {
-        let place = |side: usize| {
+        let index = |side: usize| {
             let value = point.values.get(keys[side])?;
             values[side].iter().position(|other| other == value)
         };
-        Some(place(1)? * columns + place(0)?)
+        Some(index(1)? * columns + index(0)?)
     });
     let map = |column: &Column| {
-        let cell = |runs: &Vec<usize>| summary.sample(&column.values, runs.iter().copied());
+        let cell = |runs: &Vec<usize>| summary.stats(&column.values, runs.iter().copied());
         let row = |runs: &[Vec<usize>]| runs.iter().map(cell).collect();
         GridMap {
             metric: column.name.clone(),
@@ -75,12 +75,12 @@ impl GridMap<'_> {
         header.extend(self.names(0));
         let mut rows = vec![header];
         for (name, cells) in self.names(1).into_iter().zip(&self.cells) {
-            let cell = |sample: &Option<Sample>| {
-                let Some(sample) = sample else {
+            let cell = |stats: &Option<Stats>| {
+                let Some(stats) = stats else {
                     return number(None, 0);
                 };
-                let mean = number(Some(sample.mean), self.decimals);
-                format!("{mean} ({})", sample.runs)
+                let mean = number(Some(stats.mean), self.decimals);
+                format!("{mean} ({})", stats.runs)
             };
             let cells = cells.iter().map(cell);
             rows.push([name].into_iter().chain(cells).collect());
@@ -91,9 +91,9 @@ impl GridMap<'_> {
     }
 
     pub(super) fn plot(&self) -> Plot {
-        let cell = |sample: &Option<Sample>| {
-            let sample = sample.as_ref()?;
-            Some((sample.mean, sample.runs))
+        let cell = |stats: &Option<Stats>| {
+            let stats = stats.as_ref()?;
+            Some((stats.mean, stats.runs))
         };
         Plot::Grid(GridPlot {
             quantity: format!("mean {}", self.label),

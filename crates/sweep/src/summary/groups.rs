@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::columns::{Column, LEARNED};
-use super::statistics::Sample;
-use super::summary::{Counts, Point, Summary};
+use super::statistics::Stats;
+use super::summary::{Counts, PointSummary, Summary};
 
 /// The runs with the same value of a key, or of the same point.
 #[derive(Serialize)]
@@ -20,22 +20,22 @@ pub(super) struct Group<'a> {
     #[serde(flatten)]
     pub(super) counts: Counts,
     #[serde(rename = "learned_at_step")]
-    pub(super) steps: Option<Sample>,
+    pub(super) steps: Option<Stats>,
     /// In the order of [`Summary::of_groups`].
     #[serde(flatten, serialize_with = "by_name")]
-    pub(super) numbers: Vec<(&'a Column, Option<Sample>)>,
-    pub(super) attention: Option<Sample>,
+    pub(super) numbers: Vec<(&'a Column, Option<Stats>)>,
+    pub(super) attention: Option<Stats>,
 }
 
 /// Writes numbers by their names; the step has a field of its own.
 fn by_name<S: Serializer>(
-    numbers: &[(&Column, Option<Sample>)],
+    numbers: &[(&Column, Option<Stats>)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let others = numbers
         .iter()
         .filter(|(column, _)| column.quantity != LEARNED);
-    let named = others.map(|(column, sample)| (&column.name, sample));
+    let named = others.map(|(column, stats)| (&column.name, stats));
     named.collect::<BTreeMap<_, _>>().serialize(serializer)
 }
 
@@ -83,7 +83,7 @@ impl Summary {
     pub(super) fn by_point(&self) -> Vec<Group<'_>> {
         let points = self.points.iter().enumerate();
         let points = points.filter(|(_, point)| point.counts.runs > 0);
-        let named = points.map(|(index, Point { values, .. })| {
+        let named = points.map(|(index, PointSummary { values, .. })| {
             let name = settings(values);
             (index, (name, values.clone()))
         });
@@ -91,49 +91,51 @@ impl Summary {
         self.groups(named, |index, _| indices.binary_search(&index).ok())
     }
 
-    /// Groups with these names and settings; `place` gives the group of a point.
+    /// Groups with these names and settings; `group_of` gives the group of a point.
     fn groups(
         &self,
         named: Vec<(String, Map<String, Value>)>,
-        place: impl Fn(usize, &Point) -> Option<usize>,
+        group_of: impl Fn(usize, &PointSummary) -> Option<usize>,
     ) -> Vec<Group<'_>> {
-        let mut points: Vec<Vec<&Point>> = vec![Vec::new(); named.len()];
+        let mut points: Vec<Vec<&PointSummary>> = vec![Vec::new(); named.len()];
         for (index, point) in self.points.iter().enumerate() {
-            if let Some(place) = place(index, point) {
-                points[place].push(point);
+            if let Some(group) = group_of(index, point) {
+                points[group].push(point);
             }
         }
-        let runs = self.runs_of(named.len(), place);
+        let runs = self.runs_of(named.len(), group_of);
         let columns = self.of_groups();
         let group = |(((name, settings), points), runs): (_, Vec<usize>)| {
-            let sample = |values: &[f64]| self.sample(values, runs.iter().copied());
+            let stats = |values: &[f64]| self.stats(values, runs.iter().copied());
             let numbers = columns.iter();
             Group {
                 name,
                 settings,
                 counts: Counts::of(points),
-                steps: sample(self.columns.number(LEARNED)),
+                steps: stats(self.columns.number(LEARNED)),
                 numbers: numbers
-                    .map(|column| (*column, sample(&column.values)))
+                    .map(|column| (*column, stats(&column.values)))
                     .collect(),
-                attention: sample(&self.attention.paid[0]),
+                attention: stats(&self.attention.paid[0]),
             }
         };
         named.into_iter().zip(points).zip(runs).map(group).collect()
     }
 
-    /// The runs of each of `count` groups that did not fail; `place` gives the group of a point.
+    /// The runs of each of `count` groups that did not fail; `group_of` gives the group of a point.
     pub(super) fn runs_of(
         &self,
         count: usize,
-        place: impl Fn(usize, &Point) -> Option<usize>,
+        group_of: impl Fn(usize, &PointSummary) -> Option<usize>,
     ) -> Vec<Vec<usize>> {
         let points = self.points.iter().enumerate();
-        let places: Vec<_> = points.map(|(index, point)| place(index, point)).collect();
+        let groups: Vec<_> = points
+            .map(|(index, point)| group_of(index, point))
+            .collect();
         let mut runs = vec![Vec::new(); count];
         for (run, point) in self.columns.points.iter().enumerate() {
-            if let Some(place) = places[*point as usize] {
-                runs[place].push(run);
+            if let Some(group) = groups[*point as usize] {
+                runs[group].push(run);
             }
         }
         runs

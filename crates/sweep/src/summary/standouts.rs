@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::columns::{LEARNED, LOSS};
-use super::statistics::Sample;
+use super::statistics::Stats;
 use super::summary::Summary;
 use crate::fields::Quantity;
 use crate::origin::as_changes;
@@ -159,7 +159,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
 
 /// The median step at which runs learned.
 fn median_step(summary: &Summary) -> Option<f64> {
-    let steps = Sample::of(summary.columns.number(LEARNED).iter().copied())?;
+    let steps = Stats::of(summary.columns.number(LEARNED).iter().copied())?;
     Some(steps.median)
 }
 

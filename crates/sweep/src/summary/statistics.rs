@@ -6,10 +6,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// The 97.5% quantile of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// Figures of the known values of one quantity. The values themselves are not kept: reports have many samples of many
+/// Figures of the known values of one quantity. The values themselves are not kept: reports have many such figures of many
 /// runs.
 #[derive(Serialize)]
-pub(super) struct Sample {
+pub(super) struct Stats {
     /// The number of values.
     pub(super) runs: usize,
     pub(super) mean: f64,
@@ -26,7 +26,7 @@ pub(super) struct Sample {
     pub(super) max: f64,
 }
 
-impl Sample {
+impl Stats {
     /// Drops NaN and infinities; `None` if no value remains.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();
@@ -67,13 +67,10 @@ impl Sample {
 
 /// The quantile, by linear interpolation between neighbours, which is the default of `numpy.quantile`.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let (below, above) = (
-        sorted[place.floor() as usize],
-        sorted[place.ceil() as usize],
-    );
+    let rank = share * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
     // Half of it, since the difference of large numbers would overflow.
-    let half = (above / 2.0 - below / 2.0) * place.fract();
+    let half = (above / 2.0 - below / 2.0) * rank.fract();
     below + half + half
 }
 

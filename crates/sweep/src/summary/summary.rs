@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 
 use super::about::SweepFacts;
 use super::columns::{Column, Columns, EPOCHS};
-use super::statistics::Sample;
+use super::statistics::Stats;
 use crate::fields::{Quantity, field_of};
 use crate::grid::FOLD;
 use crate::origin::{Origin, as_changes};
-use crate::results::Rows;
+use crate::results::StoredRows;
 use crate::stored_row::{StoredRow, grid};
 
 /// The longest reason of failure that is shown, in characters.
@@ -41,7 +41,7 @@ pub struct ReportChoices {
 pub struct Summary {
     pub(super) choices: ReportChoices,
     /// The points of the grid, by index; a point without rows has no runs.
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<PointSummary>,
     pub(super) columns: Columns,
     /// The reasons of failure, by message without numbers.
     pub(super) reasons: BTreeMap<String, Reason>,
@@ -63,9 +63,9 @@ pub struct Summary {
     pub(super) config: Option<PathBuf>,
 }
 
-/// A point of the grid.
+/// What the rows of a point of the grid say.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Point {
+pub(super) struct PointSummary {
     /// The grid's keys and their values; empty without a grid.
     pub(super) values: Map<String, Value>,
     pub(super) counts: Counts,
@@ -88,10 +88,10 @@ pub(super) struct Counts {
 
 impl Counts {
     /// The counts of several points together.
-    pub(super) fn of<'a>(points: impl IntoIterator<Item = &'a Point>) -> Self {
+    pub(super) fn of<'a>(points: impl IntoIterator<Item = &'a PointSummary>) -> Self {
         let mut sum = Self::default();
         let mut first = None;
-        for Point { counts, arm, .. } in points {
+        for PointSummary { counts, arm, .. } in points {
             if counts.runs > 0 {
                 sum.is_mixed |= first.get_or_insert(*arm) != arm;
             }
@@ -151,7 +151,7 @@ impl Summary {
     ///
     /// # Errors
     /// When the file cannot be read, is not a results file, or lacks a position, key or number that is asked for.
-    pub fn of(path: &Path, choices: &ReportChoices) -> Result<Self, Failure> {
+    pub fn read(path: &Path, choices: &ReportChoices) -> Result<Self, Failure> {
         let mut summary = Self {
             choices: choices.clone(),
             points: Vec::new(),
@@ -166,27 +166,27 @@ impl Summary {
             about: SweepFacts::unknown(),
             config: None,
         };
-        let mut rows = Rows::open(path)?;
+        let mut rows = StoredRows::open(path)?;
         let (mut last, mut origin) = (None, None);
         while let Some(line) = rows.next()? {
             if last.is_none() {
-                origin = Origin::of(path, &line.config_sha256);
+                origin = Origin::beside(path, &line.config_sha256);
                 let config = origin.as_ref().and_then(|origin| origin.config(&[]).ok());
-                let own = config.map(|config| config.report.learned);
-                let own = own.unwrap_or(LEARNED_FROM);
-                summary.learned_from = choices.learned.unwrap_or(own);
-                summary.steps_from =
-                    Some(own).filter(|own| own.total_cmp(&summary.learned_from).is_ne());
+                let learned = config.map(|config| config.report.learned);
+                let learned = learned.unwrap_or(LEARNED_FROM);
+                summary.learned_from = choices.learned.unwrap_or(learned);
+                summary.steps_from = Some(learned)
+                    .filter(|learned| learned.total_cmp(&summary.learned_from).is_ne());
             }
-            let place = Some((line.seed, line.point));
-            if place <= last {
+            let run = Some((line.seed, line.point));
+            if run <= last {
                 return Err(rows.invalid_row(&format!(
                     "seed {} appears twice or out of order; fix the file with `headlight merge {} --out FILE.jsonl`",
                     line.seed,
                     quoted(path)
                 )));
             }
-            last = place;
+            last = run;
             summary
                 .add(&line)
                 .map_err(|reason| rows.invalid_row(&reason))?;
@@ -212,7 +212,7 @@ impl Summary {
         let mut fields = line.fields()?;
         let number = line.point.unwrap_or(0);
         if self.points.len() <= number {
-            self.points.resize(number + 1, Point::default());
+            self.points.resize(number + 1, PointSummary::default());
         }
         let point = &mut self.points[number];
         let values = grid(&fields);
@@ -269,19 +269,19 @@ impl Summary {
     }
 
     /// Figures of a number over some runs; without an interval of the mean, if the runs have different settings.
-    pub(super) fn sample(
+    pub(super) fn stats(
         &self,
         values: &[f64],
         runs: impl Iterator<Item = usize> + Clone,
-    ) -> Option<Sample> {
-        let mut sample = Sample::of(runs.clone().map(|run| values[run]))?;
+    ) -> Option<Stats> {
+        let mut stats = Stats::of(runs.clone().map(|run| values[run]))?;
         let mut arms = runs.map(|run| self.points[self.columns.points[run] as usize].arm);
         let first = arms.next();
         if arms.any(|arm| Some(arm) != first) {
             // Equal values are equal in any case.
-            sample.margin = sample.margin.filter(|&margin| margin == 0.0);
+            stats.margin = stats.margin.filter(|&margin| margin == 0.0);
         }
-        Some(sample)
+        Some(stats)
     }
 
     /// What the config beside the file says. One that can no longer be read, as when its dataset file is gone, says nothing.
@@ -374,12 +374,12 @@ impl Summary {
     /// The numbers in tables of groups: those that all sweeps have, and those that are compared.
     pub(super) fn of_groups(&self) -> Vec<&Column> {
         let always = COMPARED.map(|(metric, held_out)| {
-            let of = if held_out {
+            let quantity = if held_out {
                 Quantity::HeldOut
             } else {
                 Quantity::Train
             };
-            of(metric)
+            quantity(metric)
         });
         let first = always
             .iter()
@@ -426,13 +426,13 @@ fn ending(fields: &Map<String, Value>, learned_from: f64) -> (bool, bool) {
     let value = |quantity| fields.get(&field_of(quantity)?.name);
     let is_held_out = value(Quantity::HeldOut(Metric::F1)).is_some()
         && value(Quantity::HeldOut(Metric::Loss)).is_some_and(Value::is_number);
-    let of: fn(Metric) -> Quantity = if is_held_out {
+    let quantity: fn(Metric) -> Quantity = if is_held_out {
         Quantity::HeldOut
     } else {
         Quantity::Train
     };
-    let number = |metric| value(of(metric)).and_then(Value::as_f64);
-    let learned = match value(of(Metric::F1)) {
+    let number = |metric| value(quantity(metric)).and_then(Value::as_f64);
+    let learned = match value(quantity(Metric::F1)) {
         Some(_) => is_learned(number, learned_from),
         None => fields.get("learned_at_step").is_some_and(Value::is_number),
     };

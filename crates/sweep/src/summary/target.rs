@@ -15,10 +15,10 @@ impl Summary {
     pub(super) fn measure(&mut self, path: &str) -> Result<(), Failure> {
         self.attention = match &*self.choices.positions {
             [] => {
-                let of = |metric| self.columns.number(Quantity::Deciding(metric)).to_vec();
+                let values = |metric| self.columns.number(Quantity::Deciding(metric)).to_vec();
                 TargetAttention {
-                    paid: [Metric::AttentionPositive, Metric::AttentionNegative].map(of),
-                    uniform: of(Metric::UniformPositive),
+                    paid: [Metric::AttentionPositive, Metric::AttentionNegative].map(values),
+                    uniform: values(Metric::UniformPositive),
                 }
             }
             named => {

@@ -9,7 +9,7 @@ use super::folds::{self, OverFolds};
 use super::grid_map::{self, GridMap};
 use super::groups::Group;
 use super::standouts::{self, StandOut};
-use super::statistics::Sample;
+use super::statistics::Stats;
 use super::summary::{Counts, Reason, Summary};
 
 /// A summary's numbers; `null` in JSON is a value that no run has.
@@ -20,12 +20,12 @@ pub struct Values<'a> {
     /// The positions at which attention is measured; `null` where they differ between samples or points, or are unknown.
     positions_of_attention: Option<&'a [usize]>,
     /// Each quantity of the final models, by its field in the rows, and the attention to those positions.
-    samples: BTreeMap<String, Option<Sample>>,
+    samples: BTreeMap<String, Option<Stats>>,
     /// The batch loss of each epoch. `[epoch]`
-    epoch_loss: Vec<Option<Sample>>,
+    epoch_loss: Vec<Option<Stats>>,
     /// The attention of `[CLS]` to each position. `[position]`
-    attention_positive: Vec<Option<Sample>>,
-    attention_negative: Vec<Option<Sample>>,
+    attention_positive: Vec<Option<Stats>>,
+    attention_negative: Vec<Option<Stats>>,
     /// By each compared key of the grid, then by point, if several keys are compared.
     groups: Vec<Group<'a>>,
     /// Of each number that is compared, its values at each pair of two keys; empty unless two are compared.
@@ -39,7 +39,7 @@ pub struct Values<'a> {
 impl Summary {
     /// Its numbers, for JSON.
     pub fn values(&self) -> Values<'_> {
-        let all = |values: &[f64]| self.sample(values, 0..values.len());
+        let all = |values: &[f64]| self.stats(values, 0..values.len());
         let columns = self.columns.all();
         let columns = columns.map(|column| (column.name.clone(), all(&column.values)));
         let targets = ["attention_of_positives", "attention_of_negatives"];
