@@ -102,9 +102,9 @@ impl Certify {
             return Ok(());
         }
         let measures = &mut config.report.measures;
-        for own in [MeasureName::WrongInputs, MeasureName::SmallestMargin] {
-            if !measures.contains(&own) {
-                measures.push(own);
+        for measure in [MeasureName::WrongInputs, MeasureName::SmallestMargin] {
+            if !measures.contains(&measure) {
+                measures.push(measure);
             }
         }
         certificate::check(config).map_err(|reason| {

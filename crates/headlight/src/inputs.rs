@@ -20,7 +20,7 @@ pub(crate) fn check_outputs(program: &Command, matches: &ArgMatches) -> Result<(
     };
     let command = program.find_subcommand(name);
     let arguments = command.into_iter().flat_map(Command::get_arguments);
-    let (outputs, others): (Vec<&Arg>, Vec<&Arg>) = arguments.partition(|own| is_output(own));
+    let (outputs, others): (Vec<&Arg>, Vec<&Arg>) = arguments.partition(|arg| is_output(arg));
     let values = |argument: &Arg| {
         let values = matches.try_get_raw(argument.get_id().as_str());
         values.ok().flatten().into_iter().flatten().map(Path::new)

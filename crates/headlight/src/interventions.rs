@@ -47,14 +47,14 @@ fn patch(text: &str) -> Result<(PatchSite, usize, PathBuf), String> {
     let parts = text.split_once('=').filter(|(_, file)| !file.is_empty());
     let (at, file) =
         parts.ok_or_else(|| format!("it names no file; give ARRAY:POSITION=FILE, {example}"))?;
-    let (place, position) = at
+    let (site, position) = at
         .split_once(':')
         .ok_or_else(|| format!("it names no position; give ARRAY:POSITION=FILE, {example}"))?;
     let position = position
         .parse()
         .map_err(|_| format!("`{position}` is not a position; positions count from 0"))?;
-    let place = place.parse::<PatchSite>()?;
-    Ok((place, position, file.into()))
+    let site = site.parse::<PatchSite>()?;
+    Ok((site, position, file.into()))
 }
 
 /// The interventions of a command, each found to suit the model.
@@ -65,7 +65,7 @@ pub(crate) struct Interventions(Vec<Typed>);
 #[derive(Debug)]
 struct Typed {
     text: String,
-    own: Vec<Intervention>,
+    interventions: Vec<Intervention>,
     /// The samples that have a vector of their own; 1 if all share it, or there is none.
     samples: usize,
 }
@@ -80,48 +80,55 @@ impl Interventions {
         let Some(arguments) = arguments else {
             return Ok(Self(all));
         };
-        let mut remove = |text: String, own: Vec<Intervention>| {
-            for intervention in &own {
+        let mut remove = |text: String, interventions: Vec<Intervention>| {
+            for intervention in &interventions {
                 check(&text, config, intervention, 1)?;
             }
             let samples = 1;
-            all.push(Typed { text, own, samples });
+            all.push(Typed {
+                text,
+                interventions,
+                samples,
+            });
             Ok::<_, Failure>(())
         };
         for &(layer, head) in &arguments.without_head {
-            let own = Intervention::AblateHead { layer, head };
-            remove(format!("--without-head {layer}.{head}"), vec![own])?;
+            let intervention = Intervention::AblateHead { layer, head };
+            remove(format!("--without-head {layer}.{head}"), vec![intervention])?;
         }
         for &position in &arguments.without_position {
-            let of = |layer| Intervention::MaskKey { layer, position };
-            let own = (0..config.model.n_layers).map(of).collect();
-            remove(format!("--without-position {position}"), own)?;
+            let mask = |layer| Intervention::MaskKey { layer, position };
+            let masks = (0..config.model.n_layers).map(mask).collect();
+            remove(format!("--without-position {position}"), masks)?;
         }
         for &layer in &arguments.without_layer {
-            let own = Intervention::AblateLayer { layer };
-            remove(format!("--without-layer {layer}"), vec![own])?;
+            let intervention = Intervention::AblateLayer { layer };
+            remove(format!("--without-layer {layer}"), vec![intervention])?;
         }
-        for (place, position, file) in &arguments.patch {
-            let (&place, &position) = (place, position);
-            let text = format!("--patch {place}:{position}={}", shown(file));
+        for (site, position, file) in &arguments.patch {
+            let (&site, &position) = (site, position);
+            let text = format!("--patch {site}:{position}={}", shown(file));
             let replaced = |vector| Intervention::Patch {
-                place,
+                place: site,
                 position,
                 vector,
             };
-            // A place of the model, before the file is read.
+            // A site of the model, before the file is read.
             check(&text, config, &replaced(Vec::new()), 0)?;
             let dump = read_dump(file)?;
             let samples = dump.dims.samples;
-            let vectors = vectors(&dump, config, place, position).map_err(|reason| {
+            let vectors = vectors(&dump, config, site, position).map_err(|reason| {
                 Failure::Input(format!(
                     "{text}: {reason}; write a dump of this model with `headlight dump`"
                 ))
             })?;
-            let own = replaced(vectors);
-            check(&text, config, &own, samples)?;
-            let own = vec![own];
-            all.push(Typed { text, own, samples });
+            let intervention = replaced(vectors);
+            check(&text, config, &intervention, samples)?;
+            all.push(Typed {
+                text,
+                interventions: vec![intervention],
+                samples,
+            });
         }
         Ok(Self(all))
     }
@@ -140,7 +147,8 @@ impl Interventions {
                 }
             )));
         }
-        Ok(self.0.iter().flat_map(|one| one.own.clone()).collect())
+        let all = self.0.iter().flat_map(|one| one.interventions.clone());
+        Ok(all.collect())
     }
 
     /// All of them as they were typed.
@@ -161,13 +169,13 @@ impl Interventions {
     }
 
     /// That a head's attention has no effect, since the head or its layer is removed; empty if it has.
-    pub(crate) fn removal(&self, of: (usize, usize)) -> &'static str {
-        let mut all = self.0.iter().flat_map(|one| &one.own);
-        let removal = all.find_map(|own| match *own {
-            Intervention::AblateHead { layer, head } if (layer, head) == of => {
+    pub(crate) fn removal(&self, wanted: (usize, usize)) -> &'static str {
+        let mut all = self.0.iter().flat_map(|one| &one.interventions);
+        let removal = all.find_map(|intervention| match *intervention {
+            Intervention::AblateHead { layer, head } if (layer, head) == wanted => {
                 Some(": removed, so its attention has no effect")
             }
-            Intervention::AblateLayer { layer } if layer == of.0 => {
+            Intervention::AblateLayer { layer } if layer == wanted.0 => {
                 Some(": its layer is removed, so its attention has no effect")
             }
             _ => None,
@@ -180,7 +188,7 @@ impl Interventions {
 fn check(
     typed: &str,
     config: &ExperimentConfig,
-    own: &Intervention,
+    intervention: &Intervention,
     samples: usize,
 ) -> Result<(), Failure> {
     if engine_for(config)? != EngineName::Fused {
@@ -188,7 +196,7 @@ fn check(
             "{typed}: only the engine `fused` computes it, on a CPU, and this run is computed by `burn`; add `--device flex`"
         )));
     }
-    let checked = fused::check(config, own, samples);
+    let checked = fused::check(config, intervention, samples);
     checked.map_err(|error| Failure::Input(format!("{typed}: {error}")))
 }
 
@@ -196,7 +204,7 @@ fn check(
 fn vectors(
     dump: &AttentionDump,
     config: &ExperimentConfig,
-    place: PatchSite,
+    site: PatchSite,
     position: usize,
 ) -> Result<Vec<f32>, String> {
     let theirs = dump.dims;
@@ -209,13 +217,13 @@ fn vectors(
     let head = |layer, head| (layer * ours.heads + head) * ours.positions + position;
     let all_heads = ours.layers * ours.heads * ours.positions;
     // How many vectors a sample has, those that are taken, and their width.
-    let (count, taken, width) = match place {
+    let (count, taken, width) = match site {
         // [sample, position, d_model]
         PatchSite::Embeddings => (ours.positions, vec![position], ours.d_model),
         // [sample, layer, head, position, d_head]
-        PatchSite::Head(layer, own) => (all_heads, vec![head(layer, own)], ours.d_head),
+        PatchSite::Head(layer, index) => (all_heads, vec![head(layer, index)], ours.d_head),
         PatchSite::Context(layer) => {
-            let heads = (0..ours.heads).map(|own| head(layer, own));
+            let heads = (0..ours.heads).map(|index| head(layer, index));
             (all_heads, heads.collect(), ours.d_head)
         }
         // [sample, layer, position, d_model]
@@ -224,7 +232,7 @@ fn vectors(
             (ours.layers * ours.positions, taken, ours.d_model)
         }
     };
-    let samples = dump.arrays[place.array()].chunks_exact(count * width);
+    let samples = dump.arrays[site.array()].chunks_exact(count * width);
     let vectors = samples.flat_map(|sample| {
         let vectors = taken.iter();
         vectors.flat_map(|vector| &sample[vector * width..][..width])

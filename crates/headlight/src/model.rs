@@ -52,20 +52,20 @@ impl RunModel {
         device: Option<&String>,
         interventions: Option<&InterventionArguments>,
     ) -> Result<Self, Failure> {
-        let own = RunDir::open(&arguments.run)?;
-        let mut config = own.config()?;
+        let run = RunDir::open(&arguments.run)?;
+        let mut config = run.config()?;
         if let Some(device) = device {
             config.compute.device.clone_from(device);
             // The run's engine may not support this device.
             config.compute.engine = EngineName::Auto;
         }
-        let (weights, kept) = own.chosen_model(&config, arguments.weights.as_deref())?;
+        let (weights, kept) = run.chosen_model(&config, arguments.weights.as_deref())?;
         Ok(Self {
             parameters: weights::load(&config, &weights)?,
             kept,
             interventions: Interventions::new(interventions, &config)?,
             config,
-            run: own,
+            run,
         })
     }
 
@@ -96,11 +96,11 @@ impl RunModel {
         let data = &self.config.data;
         let padding = self.config.model.attention.padding_token;
         let count = match &data.source {
-            Source::File(own) => {
-                let own = dataset_file::read(own, &data.columns).ok()?;
-                let texts = samples.trained_on_texts(rows, &own, data);
+            Source::File(path) => {
+                let training_file = dataset_file::read(path, &data.columns).ok()?;
+                let texts = samples.trained_on_texts(rows, &training_file, data);
                 texts.or_else(|| {
-                    let train = own.fit(data, padding).ok()?.train;
+                    let train = training_file.fit(data, padding).ok()?.train;
                     samples.trained_on(rows, &train, data, padding)
                 })
             }
@@ -122,8 +122,8 @@ impl RunModel {
             return None;
         }
         // Without the run's own data, nothing is known of them.
-        let own = dataset(&self.config).ok()?.train;
-        (!has_unknown(&own)).then_some(
+        let train = dataset(&self.config).ok()?.train;
+        (!has_unknown(&train)).then_some(
             "the model never saw an unknown word ([UNK]) in training, so its answer is arbitrary",
         )
     }

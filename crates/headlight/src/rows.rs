@@ -39,8 +39,8 @@ pub(crate) fn train(
         if let Err(message) = &row.outcome {
             let values = row.values.iter();
             let values = values.map(|(key, value)| format!(", {key}={value}"));
-            let place = format!("seed {}{}", row.seed, values.collect::<String>());
-            bar.suspend(|| note(&format!("{place}: {message}")));
+            let run = format!("seed {}{}", row.seed, values.collect::<String>());
+            bar.suspend(|| note(&format!("{run}: {message}")));
         }
     });
     bar.finish_and_clear();

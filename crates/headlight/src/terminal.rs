@@ -42,7 +42,7 @@ pub(crate) fn written(document: &Document) -> String {
 /// Paragraphs in lines that fit the terminal, at most 80 columns wide.
 pub(crate) fn paragraphs<P: AsRef<str>>(all: impl IntoIterator<Item = P>) -> String {
     let columns = options().width.min(DEFAULT_WIDTH);
-    let lines = all.into_iter().flat_map(|own| wrap(own.as_ref(), columns));
+    let lines = all.into_iter().flat_map(|one| wrap(one.as_ref(), columns));
     lines.map(|line| line + "\n").collect()
 }
 

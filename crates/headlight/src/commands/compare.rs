@@ -150,9 +150,9 @@ impl Summary {
 fn differing(runs: &[Summary]) -> BTreeMap<String, Vec<String>> {
     let mut found = BTreeMap::new();
     for (index, run) in runs.iter().enumerate() {
-        for (key, first, own) in differences(&runs[0].settings, &run.settings) {
+        for (key, first, value) in differences(&runs[0].settings, &run.settings) {
             let values = found.entry(key).or_insert_with(|| vec![first; runs.len()]);
-            values[index] = own;
+            values[index] = value;
         }
     }
     found

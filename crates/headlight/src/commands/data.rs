@@ -89,20 +89,20 @@ fn keys_beside(experiment: &ExperimentConfig, splits: &Splits, format: Format) -
     let padding = experiment.model.attention.padding_token;
     let parts = [&splits.train, &splits.held_out];
     // The samples may lack a class, the largest token, or the greatest length.
-    let counts = parts.map(|own| own.class_counts(config.n_classes));
-    let is_missing = |class: usize| counts.iter().all(|own| own[class] == 0);
+    let counts = parts.map(|part| part.class_counts(config.n_classes));
+    let is_missing = |class: usize| counts.iter().all(|counts| counts[class] == 0);
     let lacks_class = config.task == Task::Classification && (0..config.n_classes).any(is_missing);
     if lacks_class && config.classes.is_empty() {
         keys.push(format!("data.n_classes={}", config.n_classes));
     }
-    let tokens = parts.iter().flat_map(|own| own.all_tokens()).copied();
+    let tokens = parts.iter().flat_map(|part| part.all_tokens()).copied();
     let largest = tokens.chain(padding).max().unwrap_or(0);
     if (config.words.is_none() || format == Format::Npz) && largest + 1 < config.vocab_size {
         keys.push(format!("data.vocab_size={}", config.vocab_size));
     }
     let shape = SampleShape::new(config, padding);
-    let length = |own: &Dataset, sample| shape.without_padding(own.tokens(sample)).count();
-    let lengths = |own: &Dataset| (0..own.len()).map(|sample| length(own, sample)).max();
+    let length = |part: &Dataset, sample| shape.without_padding(part.tokens(sample)).count();
+    let lengths = |part: &Dataset| (0..part.len()).map(|sample| length(part, sample)).max();
     let longest = parts.into_iter().filter_map(lengths).max();
     if longest.unwrap_or(0) < config.cls.positions(config.seq_len) {
         keys.push(format!("data.seq_len={}", config.seq_len));
@@ -126,18 +126,18 @@ fn keys_beside(experiment: &ExperimentConfig, splits: &Splits, format: Format) -
         keys.push(format!("data.cls={}", config.cls.name()));
     }
     if let (Some(words), Source::File(_)) = (&config.words, &config.source) {
-        let of = |words: &Words| {
+        let listed = |words: &Words| {
             [
                 format!("data.words.min_count={}", words.min_count),
                 format!("data.words.max_words={}", words.max_words),
                 format!("data.words.lowercase={}", words.lowercase),
             ]
         };
-        let usual = of(&Words::default());
-        let own = of(words).into_iter().filter(|key| !usual.contains(key));
+        let usual = listed(&Words::default());
+        let changed = listed(words).into_iter().filter(|key| !usual.contains(key));
         // Values of columns are as they are.
         let is_text = config.columns.features.is_empty();
-        keys.extend(own.filter(|key| is_text || !key.contains("lowercase")));
+        keys.extend(changed.filter(|key| is_text || !key.contains("lowercase")));
     }
     let option = |key: &String| format!("--set {}", shell_word(OsStr::new(key)));
     keys.iter().map(option).collect()
@@ -156,10 +156,10 @@ fn by_class(dataset: &Dataset, config: &DatasetConfig) -> String {
         let name = config.classes.get(class);
         name.map_or_else(|| count.to_string(), |name| format!("{name} {count}"))
     });
-    let of = if config.task.is_per_position() {
+    let unit = if config.task.is_per_position() {
         "labels "
     } else {
         ""
     };
-    format!("{of}by class: {}", counts.collect::<Vec<_>>().join(", "))
+    format!("{unit}by class: {}", counts.collect::<Vec<_>>().join(", "))
 }

@@ -83,13 +83,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let trained = model.trained_on(&read.rows, &rows);
         (read.dataset.select(&rows), split, trained)
     } else {
-        let (dataset, split) = own(&model.run, &model.config, arguments.split)?;
+        let (dataset, split) = samples_of_run(&model.run, &model.config, arguments.split)?;
         (dataset, split, None)
     };
     let outputs = arguments.document.open()?;
     let interventions = &model.interventions;
-    let own = model.session(dataset)?;
-    let experiment = &own.session.experiment;
+    let model_session = model.session(dataset)?;
+    let experiment = &model_session.session.experiment;
     let samples = &experiment.splits.train;
     let measures = if interventions.typed().is_empty() {
         let weights = Parameter::weights(&model.parameters);
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         Vec::new()
     };
-    let mut predictor = own.predictor()?;
+    let mut predictor = model_session.predictor()?;
     let data = &experiment.config.data;
     let assessment = assess(predictor.as_mut(), samples, data.n_classes)?;
 
@@ -156,7 +156,7 @@ fn of_file(
 }
 
 /// The run's own samples of a split: by default the held-out ones, if there are any.
-fn own(
+fn samples_of_run(
     run: &RunDir,
     config: &ExperimentConfig,
     split: Option<Split>,
@@ -212,11 +212,11 @@ fn about(
     of_model: [Option<String>; 2],
     trained: Option<usize>,
 ) -> Vec<String> {
-    let [which, interventions] = of_model.map(|own| own.map(|own| own + "."));
+    let [which, interventions] = of_model.map(|sentence| sentence.map(|sentence| sentence + "."));
     let weights = arguments.model.weights.as_ref();
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
-    let is_own = arguments.data.is_none();
-    let none_held_out = (is_own && arguments.split.is_none() && split == Some(Split::Train))
+    let are_of_run = arguments.data.is_none();
+    let none_held_out = (are_of_run && arguments.split.is_none() && split == Some(Split::Train))
         .then(|| "The run holds out no samples.".to_owned());
     let trained = trained.map(|trained| {
         let remedy = match split {
@@ -225,11 +225,11 @@ fn about(
         };
         format!("{trained} of these samples are also training samples.{remedy}")
     });
-    let left_out = (!is_own && arguments.split.is_none() && split.is_some()).then(|| {
+    let left_out = (!are_of_run && arguments.split.is_none() && split.is_some()).then(|| {
         "Only the held-out samples of the file are evaluated; --split train evaluates the others."
             .to_owned()
     });
-    let known = (is_own && split == Some(Split::Train)).then(|| {
+    let known = (are_of_run && split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
     let all = [

@@ -42,9 +42,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let choice = choice.unwrap_or_default();
         note(&format!("{}: {choice}", shown(&arguments.name)));
         (stem, explained(&text), TRAIN)
-    } else if let Some(Ok(own)) = arguments.name.to_str().map(headlight_walkthrough::built_in) {
+    } else if let Some(Ok(found)) = arguments.name.to_str().map(headlight_walkthrough::built_in) {
         let use_it = "to compute it: headlight walkthrough";
-        (own.name.to_owned(), own.text.to_owned(), use_it)
+        (found.name.to_owned(), found.text.to_owned(), use_it)
     } else {
         let config = built_in::config(&arguments.name).map_err(|failure| {
             match arguments.name.extension() {

@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut files = Vec::new();
     for part in &study.parts {
-        files.push(Files::of(part, &folder)?);
+        files.push(PartFiles::of(part, &folder)?);
     }
     announce(&study, path, arguments, threads)?;
     fs::create_dir_all(&folder).map_err(|error| Failure::writing(&folder, &error))?;
@@ -116,13 +116,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// The files of a part.
-struct Files {
+struct PartFiles {
     config: PathBuf,
     rows: PathBuf,
     report: Destination,
 }
 
-impl Files {
+impl PartFiles {
     /// Refuses files that are not of this part.
     fn of(part: &StudyPart, folder: &Path) -> Result<Self, Failure> {
         let file = |ending: &str| folder.join(format!("{}.{ending}", part.name));

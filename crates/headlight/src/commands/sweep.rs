@@ -76,7 +76,7 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let is_given = |change: &&String| {
         let key = change.split_once('=').map(|(key, _)| key.trim());
         let is_seed = key == Some("seed") && arguments.seeds.is_some();
-        is_seed || key.is_some_and(|key| grid.iter().any(|own| own.gives(key)))
+        is_seed || key.is_some_and(|key| grid.iter().any(|axis| axis.gives(key)))
     };
     if let Some(change) = overrides.iter().find(is_given) {
         return Err(Failure::Input(format!(

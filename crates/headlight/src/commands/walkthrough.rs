@@ -88,24 +88,29 @@ fn errata(walkthrough: &Walkthrough) -> String {
 
 /// The built-in walkthroughs, grouped by the documents that they come from.
 fn list(form: Form) -> Result<(), Failure> {
-    let all = BUILT_IN.iter().map(|own| Ok((own.name, find(own.name)?)));
+    let all = BUILT_IN.iter().map(|one| Ok((one.name, find(one.name)?)));
     let all = all.collect::<Result<Vec<(&str, Walkthrough)>, Failure>>()?;
     if form.json {
-        let all = all.iter().map(|(name, own)| {
-            json!({"name": name, "title": own.title, "source": own.source, "errata": own.errata})
+        let all = all.iter().map(|(name, walkthrough)| {
+            json!({"name": name, "title": walkthrough.title, "source": walkthrough.source, "errata": walkthrough.errata})
         });
         return print_json(&json!({ "walkthroughs": all.collect::<Vec<_>>() }));
     }
     let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
     let mut document = None;
-    for (name, own) in &all {
-        if document != own.source.as_deref() {
+    for (name, walkthrough) in &all {
+        if document != walkthrough.source.as_deref() {
             let gap = if text.is_empty() { "" } else { "\n" };
-            document = own.source.as_deref();
+            document = walkthrough.source.as_deref();
             let _ = writeln!(text, "{gap}{}", document.unwrap_or("No document"));
         }
-        let _ = writeln!(text, "  {name:width$}  {:9}  {}", errata(own), own.title);
+        let _ = writeln!(
+            text,
+            "  {name:width$}  {:9}  {}",
+            errata(walkthrough),
+            walkthrough.title
+        );
     }
     print(&text)
 }

@@ -39,9 +39,9 @@ impl Contexts<'_> {
 
     /// The occurrences of each class: `21 of class river, 19 of class money`.
     fn shares(&self) -> String {
-        let of =
+        let share =
             |(&class, count)| format!("{count} of class {}", self.config.data.class_name(class));
-        let shares: Vec<String> = self.separation.classes.iter().map(of).collect();
+        let shares: Vec<String> = self.separation.classes.iter().map(share).collect();
         if shares.is_empty() {
             return "none of these occurrences has a class".to_owned();
         }
@@ -52,7 +52,7 @@ impl Contexts<'_> {
     fn which(&self) -> &'static str {
         let rule = self.config.data.rule.as_ref();
         let mut samples = (0..self.dataset.len()).map(|sample| self.dataset.tokens(sample));
-        let marks = rule.is_some_and(|rule| samples.any(|own| rule.asked_position(own).is_some()));
+        let marks = rule.is_some_and(|rule| samples.any(|ids| rule.asked_position(ids).is_some()));
         if marks {
             "the marked ones"
         } else {
@@ -145,7 +145,7 @@ impl Contexts<'_> {
             let points = self.plane(level).points;
             let rows = self.occurrences.iter().zip(points);
             for ((found, point), vector) in rows.zip(level.vectors.chunks(self.width())) {
-                let place = [
+                let cells = [
                     found.sample.to_string(),
                     found.position.to_string(),
                     data.token_text(found.token, padding),
@@ -155,7 +155,7 @@ impl Contexts<'_> {
                 ];
                 let point = point.map(|part| part.to_string());
                 let vector = vector.iter().map(f32::to_string);
-                csv.write_record(place.into_iter().chain(point).chain(vector))?;
+                csv.write_record(cells.into_iter().chain(point).chain(vector))?;
             }
         }
         csv.flush()

@@ -9,7 +9,7 @@ use headlight_trainer::Failure;
 
 /// The layers and heads that the flags choose: by default the last layer and its strongest head. All heads of all layers,
 /// if only the layers are chosen.
-pub(super) fn places(
+pub(super) fn layers_and_heads(
     dump: &AttentionDump,
     layer: Option<Chosen>,
     head: Option<Chosen>,

@@ -19,7 +19,7 @@ use crate::arguments::{Force, index};
 use crate::printing::{note, print, print_beside};
 use crate::{browser, terminal};
 
-use chosen::{Chosen, places, ranges};
+use chosen::{Chosen, layers_and_heads, ranges};
 
 /// Show attention in the terminal, as a picture or as a page
 #[derive(Args, Debug)]
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(html) = &arguments.html {
         let sources = [&arguments.source].into_iter().chain(&arguments.others);
-        let page = || page::of(sources);
+        let page = || page::html_and_extent(sources);
         return browser::write(html, arguments.output.force, arguments.open, page);
     }
     if arguments.open {
@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
     let dump = read_dump(path)?;
     let sample = sample_row(&dump, arguments.sample)?;
-    let (layers, heads) = places(&dump, arguments.layer, arguments.head)?;
+    let (layers, heads) = layers_and_heads(&dump, arguments.layer, arguments.head)?;
     let positions = dump.dims.positions;
     let quantity = if arguments.scores {
         Quantity::Scores

@@ -10,7 +10,7 @@ use crate::browser;
 use crate::printing::print;
 
 /// The page of runs and single dumps, and how much it holds.
-pub(super) fn of<'a>(
+pub(super) fn html_and_extent<'a>(
     paths: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<(String, String), Failure> {
     let sources = paths.map(|path| PageSource::open(path));

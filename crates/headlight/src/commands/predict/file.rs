@@ -51,14 +51,14 @@ pub(super) fn write(model: &RunModel, path: &Path, out: Output<'_>) -> Result<Co
     let trained = model.trained_on(&rows, &all);
     drop(rows);
     refuse_taken(path, &model.config.data, &table)?;
-    let own = model.session(dataset)?;
-    let experiment = &own.session.experiment;
+    let model_session = model.session(dataset)?;
+    let experiment = &model_session.session.experiment;
     let predictions = Predictions::of(
         &experiment.splits.train,
         &experiment.config.data,
         experiment.config.model.attention.padding_token,
         labelled,
-        own.predictor()?.as_mut(),
+        model_session.predictor()?.as_mut(),
     )?;
     out.write(|file| match separator {
         None => write_objects(&table, &predictions, file),
@@ -74,26 +74,26 @@ fn write_cells(
     file: &mut dyn Write,
     separator: Option<u8>,
 ) -> io::Result<()> {
-    let own = table.separator();
-    let mut header = match own {
+    let of_table = table.separator();
+    let mut header = match of_table {
         Some(_) => table.columns().to_vec(),
         None => vec!["sample".to_owned()],
     };
     let columns = header.len();
     header.extend(prediction_names(predictions.config));
-    if own.is_none() {
+    if of_table.is_none() {
         header.extend(predictions.names_after());
     }
-    if let Some((_, true)) = own {
+    if let Some((_, true)) = of_table {
         file.write_all(BYTE_ORDER_MARK)?;
     }
-    let separator = separator.or(own.map(|(own, _)| own)).unwrap_or(b',');
+    let separator = separator.or(of_table.map(|(byte, _)| byte)).unwrap_or(b',');
     write_header(file, separator, header)?;
     let mut csv = csv::WriterBuilder::new()
         .delimiter(separator)
         .from_writer(file);
     for sample in 0..predictions.dataset.len() {
-        let (mut cells, after) = match own {
+        let (mut cells, after) = match of_table {
             Some(_) => (table.texts(sample).map(str::to_owned).collect(), vec![]),
             None => (vec![sample.to_string()], predictions.cells_after(sample)),
         };
@@ -112,38 +112,38 @@ fn write_objects(
 ) -> io::Result<()> {
     for sample in 0..predictions.dataset.len() {
         // The sample's own columns, opened at the end for more keys.
-        let (own, like) = match (table.objects(), table.separator()) {
+        let (opened, like) = match (table.objects(), table.separator()) {
             (Some(lines), _) => {
-                let own = &lines[sample];
-                let opened = own.strip_suffix('}').unwrap_or(own).trim_end();
-                (opened.to_owned(), label(own, predictions.config))
+                let line = &lines[sample];
+                let opened = line.strip_suffix('}').unwrap_or(line).trim_end();
+                (opened.to_owned(), label(line, predictions.config))
             }
             (None, Some(_)) => {
                 let cells = table.texts(sample).chain(std::iter::repeat(""));
-                let mut own = Vec::new();
+                let mut object = Vec::new();
                 let pairs = table.columns().iter().zip(cells);
-                serde_json::Serializer::new(&mut own).collect_map(pairs)?;
-                own.pop();
-                let opened = String::from_utf8_lossy(&own).into_owned();
+                serde_json::Serializer::new(&mut object).collect_map(pairs)?;
+                object.pop();
+                let opened = String::from_utf8_lossy(&object).into_owned();
                 (opened, Some(Value::from("")))
             }
             (None, None) => ("{".to_owned(), None),
         };
-        let comma = if own.ends_with('{') { "" } else { "," };
+        let comma = if opened.ends_with('{') { "" } else { "," };
         let is_bare = table.objects().is_none() && table.separator().is_none();
         let prediction =
             serde_json::to_string(&predictions.object(sample, like.as_ref(), is_bare))?;
-        writeln!(file, "{own}{comma}{}", &prediction[1..])?;
+        writeln!(file, "{opened}{comma}{}", &prediction[1..])?;
     }
     Ok(())
 }
 
 /// The label of a row, or the first of its labels that counts, as its object has it.
 fn label(line: &str, config: &DatasetConfig) -> Option<Value> {
-    let own: Value = serde_json::from_str(line).ok()?;
-    match own
+    let object: Value = serde_json::from_str(line).ok()?;
+    match object
         .get(config.columns.label_name())
-        .or_else(|| own.get("labels"))?
+        .or_else(|| object.get("labels"))?
     {
         Value::Array(all) => all.iter().find(|label| !label.is_null()).cloned(),
         one => Some(one.clone()),

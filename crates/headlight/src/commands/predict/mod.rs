@@ -93,9 +93,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let explained = arguments.explain.then(|| {
         let is_chosen = config.model.n_heads > 1 && model.has_own_samples();
         let head = is_chosen.then(|| explanation::head_of_run(config, &model.parameters));
-        let own =
+        let explanation =
             explanation::of_sample(config, &model.parameters, &dataset, text, head.flatten())?;
-        Ok::<_, Failure>((explanation::table(&own, config), own))
+        Ok::<_, Failure>((explanation::table(&explanation, config), explanation))
     });
     let explained = explained.transpose()?;
     let dump = sample::dump(&model, &dataset, is_labelled)?;
@@ -105,13 +105,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         let mut line = sample::as_json(&dump, config, label);
         model.interventions.add_to(&mut line);
-        if let Some((_, own)) = &explained {
-            line["explanation"] = explanation::json(own, &config.data);
+        if let Some((_, explanation)) = &explained {
+            line["explanation"] = explanation::json(explanation, &config.data);
         }
         return print_json(&line);
     }
     let mut text = sample::describe(&dump, config, label);
-    let line = |own: Option<String>| own.map_or_else(String::new, |own| own + "\n");
+    let line = |text: Option<String>| text.map_or_else(String::new, |text| text + "\n");
     text += &line(model.interventions.text());
     let which = line(model.which());
     if let Some((table, _)) = &explained {

@@ -46,14 +46,14 @@ fn answers(dump: &AttentionDump) -> Vec<Answer> {
 fn answered(dump: &AttentionDump, data: &DatasetConfig) -> Vec<usize> {
     let cls = dump.cls().filter(|_| data.task != Task::NextToken);
     let held = dump.unpadded(0).into_iter();
-    held.filter(|&place| Some(place) != cls).collect()
+    held.filter(|&position| Some(position) != cls).collect()
 }
 
 /// The predicted class of each position, or null where none is answered.
 pub(super) fn as_json(dump: &AttentionDump, data: &DatasetConfig) -> Value {
     let answered = answered(dump, data);
-    let all = answers(dump).into_iter().enumerate().map(|(place, one)| {
-        if !answered.contains(&place) {
+    let all = answers(dump).into_iter().enumerate().map(|(index, one)| {
+        if !answered.contains(&index) {
             return Value::Null;
         }
         let class = |class| predictions::class_value(data, class);
@@ -89,11 +89,11 @@ pub(super) fn describe(
     ];
     let columns = if is_labelled { 6 } else { 4 };
     let mut rows = Vec::new();
-    for place in held {
-        let one = &all[place];
+    for position in held {
+        let one = &all[position];
         let mut row = vec![
-            place.to_string(),
-            names[place].clone(),
+            position.to_string(),
+            names[position].clone(),
             data.class_name(one.class),
             format!("{:.4}", one.probability),
         ];

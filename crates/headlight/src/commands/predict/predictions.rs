@@ -30,14 +30,14 @@ impl fmt::Display for Count {
             return Ok(());
         };
         let share = 100.0 * correct as f64 / self.labelled as f64;
-        let of = match self.labelled {
+        let which = match self.labelled {
             labelled if labelled == self.samples => "them".to_owned(),
             labelled => format!("the {labelled} with labels"),
         };
         if self.are_whole {
-            write!(f, ", {share:.2}% of {of} with every answer correct")
+            write!(f, ", {share:.2}% of {which} with every answer correct")
         } else {
-            write!(f, ", {share:.2}% of {of} correctly")
+            write!(f, ", {share:.2}% of {which} correctly")
         }
     }
 }
@@ -48,10 +48,10 @@ pub(super) struct Predictions<'a> {
     pub(super) config: &'a DatasetConfig,
     padding: Option<u32>,
     labelled: bool,
-    predicted: Vec<Predicted>,
+    predicted: Vec<Prediction>,
 }
 
-struct Predicted {
+struct Prediction {
     class: u32,
     /// Of class 1 for two classes without names; else of each class. Empty with an answer per position.
     probabilities: Vec<f32>,
@@ -96,7 +96,7 @@ impl<'a> Predictions<'a> {
                 &[_, second] if !all.has_names() => vec![second as f32],
                 several => several.iter().map(|&one| one as f32).collect(),
             };
-            all.predicted.push(Predicted {
+            all.predicted.push(Prediction {
                 class,
                 probabilities,
                 each: take(&mut each),
@@ -123,17 +123,17 @@ impl<'a> Predictions<'a> {
     }
 
     fn is_right(&self, sample: usize) -> bool {
-        let own = &self.predicted[sample];
+        let prediction = &self.predicted[sample];
         if !self.dataset.is_per_position() {
-            return own.class == self.dataset.label(sample);
+            return prediction.class == self.dataset.label(sample);
         }
         let (labels, tokens) = (self.dataset.labels_of(sample), self.dataset.tokens(sample));
         let answered = labels
             .iter()
             .zip(tokens)
             .filter(|(_, token)| self.is_answered(**token));
-        answered.zip(&own.each).all(|((&label, _), own)| {
-            label == IGNORED || own.is_some_and(|(class, _)| class == label)
+        answered.zip(&prediction.each).all(|((&label, _), answer)| {
+            label == IGNORED || answer.is_some_and(|(class, _)| class == label)
         })
     }
 
@@ -149,17 +149,17 @@ impl<'a> Predictions<'a> {
 
     /// The cells of a prediction.
     pub(super) fn cells(&self, sample: usize) -> Vec<String> {
-        let own = &self.predicted[sample];
+        let prediction = &self.predicted[sample];
         if self.dataset.is_per_position() {
-            let class = |own: &Option<(u32, f64)>| match own {
+            let class = |answer: &Option<(u32, f64)>| match answer {
                 Some((class, _)) => self.config.class_name(*class),
                 None => "-".to_owned(),
             };
-            let all: Vec<String> = own.each.iter().map(class).collect();
+            let all: Vec<String> = prediction.each.iter().map(class).collect();
             return vec![all.join(" ")];
         }
-        let mut cells = vec![self.config.class_name(own.class)];
-        cells.extend(own.probabilities.iter().map(f32::to_string));
+        let mut cells = vec![self.config.class_name(prediction.class)];
+        cells.extend(prediction.probabilities.iter().map(f32::to_string));
         cells
     }
 
@@ -172,7 +172,7 @@ impl<'a> Predictions<'a> {
         if self.config.words.is_some() {
             names.push("text".to_owned());
         } else {
-            names.extend((0..self.dataset.positions()).map(|place| format!("token_{place}")));
+            names.extend((0..self.dataset.positions()).map(|position| format!("token_{position}")));
         }
         names
     }
@@ -215,19 +215,19 @@ impl<'a> Predictions<'a> {
         like: Option<&Value>,
         is_bare: bool,
     ) -> PredictionObject<'_> {
-        let own = &self.predicted[sample];
+        let prediction = &self.predicted[sample];
         let value = |class| self.class_like(class, like);
         let classes = &self.config.classes;
         let mut object = PredictionObject {
-            predicted: value(own.class),
+            predicted: value(prediction.class),
             ..PredictionObject::default()
         };
-        match &own.probabilities[..] {
+        match &prediction.probabilities[..] {
             _ if self.dataset.is_per_position() => {
-                let all = own.each.iter();
-                let all = all.map(|own| own.map_or(Value::Null, |(class, _)| value(class)));
+                let all = prediction.each.iter();
+                let all = all.map(|answer| answer.map_or(Value::Null, |(class, _)| value(class)));
                 object.predicted = all.collect();
-                let logs = own.each.iter().map(|own| own.map(|(_, log)| log));
+                let logs = prediction.each.iter().map(|one| one.map(|(_, log)| log));
                 object.log_probabilities = self.labelled.then(|| logs.collect());
             }
             [probability] => object.probability = Some(*probability),
