@@ -26,31 +26,25 @@ pub struct Experiment {
     pub(crate) fresh: Option<FreshSamples>,
 }
 
-/// Initial weights and batch order of a recorded run, which replace those of the seed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Replay {
-    /// Initial weights, in the model's order.
-    pub start: Vec<Parameter>,
-    /// The order of samples in each epoch. `[epoch][sample]`
-    pub order: Vec<Vec<u32>>,
-}
-
 impl Experiment {
-    /// Combines a config with its samples, and draws the initial weights unless a replay gives them.
+    /// Combines a config with its samples and initial weights, which the seed draws if none are given.
     ///
     /// # Errors
-    /// When the model or a training step would be too large.
+    /// When the model or a training step would be too large, or the weights that the config starts from are not given.
     pub fn new(
         config: ExperimentConfig,
         splits: Arc<Splits>,
-        replay: Option<Replay>,
+        start: Option<Vec<Parameter>>,
     ) -> Result<Self, Error> {
         let sized = config.check_size();
         sized.map_err(|invalid| Error::Input(format!("`{}`: {}", invalid.key, invalid.message)))?;
         check_step_size(&config, &splits.train)?;
         let batch_size = config.training.batch_size;
         let fresh = FreshSamples::new(&config.data, &splits.held_out, batch_size, config.seed);
-        let (start, order) = replay.map(|replay| (replay.start, replay.order)).unzip();
+        if start.is_none() && config.training.start.is_some() {
+            let message = "`training.start`: this program cannot read the file; remove the key, or use `headlight train`";
+            return Err(Error::Input(message.to_owned()));
+        }
         let start = start.unwrap_or_else(|| {
             let rng = &mut Stream::Weights.any_rng(config.seed, 0);
             config.model.initial_parameters(config.inputs(), rng)
@@ -59,9 +53,17 @@ impl Experiment {
             config,
             splits,
             start,
-            order,
+            order: None,
             fresh,
         })
+    }
+
+    /// With the order of samples of a recorded run. `[epoch][sample]`
+    pub fn with_order(self, order: Vec<Vec<u32>>) -> Self {
+        Self {
+            order: Some(order),
+            ..self
+        }
     }
 
     /// Checks that the samples of `[dump]` exist, and that `training.keep_best` can be measured.

@@ -43,7 +43,7 @@ pub mod train;
 
 pub use engine::{Engine, Predictions, Predictor, TrainingState};
 pub use error::Error;
-pub use experiment::{Experiment, Replay, samples_per_pass};
+pub use experiment::{Experiment, samples_per_pass};
 pub use fused::FusedEngine;
 pub use fused_architecture::{architecture, shares_steps, threads_that_pay};
 pub use test_sets::tested;

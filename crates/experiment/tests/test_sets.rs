@@ -7,7 +7,7 @@ use crate::common::parse;
 use headlight_data::{IGNORED, Splits};
 use headlight_experiment::evaluate::{evaluate, predict_each};
 use headlight_experiment::metrics::{EvalMetrics, Metric, predicted_class};
-use headlight_experiment::{Error, Experiment, FusedEngine, Replay, tested};
+use headlight_experiment::{Error, Experiment, FusedEngine, tested};
 
 /// An experiment with the samples of its test sets.
 fn experiment(changes: &[&str]) -> Experiment {
@@ -36,11 +36,8 @@ fn a_longer_test_set_is_evaluated_by_a_longer_model() {
         let own = config.of_test(&config.tests[index]).unwrap();
         let samples = &experiment.splits.tests[index];
         let splits = Splits::new(samples.clone(), samples.without_samples());
-        let replay = Replay {
-            start: experiment.start.clone(),
-            order: Vec::new(),
-        };
-        let alone = Experiment::new(own, Arc::new(splits), Some(replay)).unwrap();
+        let start = Some(experiment.start.clone());
+        let alone = Experiment::new(own, Arc::new(splits), start).unwrap();
         let mut engine = FusedEngine::new(&alone).unwrap();
         let expected = evaluate(&mut engine, samples, 2, Some(&alone.config)).unwrap();
         assert_eq!(found.metrics, expected.metrics);

@@ -11,7 +11,7 @@ use headlight_experiment::best::{BestTracker, best_evaluation};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, Metric, StepMetrics, Tally};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, due, measure, train};
-use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, Replay};
+use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor};
 
 /// Records all progress, and stops after a step.
 struct Recorder {
@@ -162,7 +162,7 @@ fn actions_are_due_at_multiples() {
 }
 
 #[test]
-fn a_replay_brings_its_own_start_and_order() {
+fn an_experiment_may_have_a_given_start_and_order() {
     let config = parse(&[]).unwrap();
     let start = vec![Parameter {
         name: "weight".to_owned(),
@@ -171,14 +171,11 @@ fn a_replay_brings_its_own_start_and_order() {
     }];
     let order = vec![(0..10).rev().collect(), (0..10).collect::<Vec<u32>>()];
     let splits = Arc::new(Splits::new(dataset(&[true; 10]), dataset(&[])));
-    let replay = Some(Replay {
-        start: start.clone(),
-        order: order.clone(),
-    });
-    let replayed = Experiment::new(config.clone(), Arc::clone(&splits), replay).unwrap();
-    assert_eq!(replayed.start, start);
+    let given = Experiment::new(config.clone(), Arc::clone(&splits), Some(start.clone())).unwrap();
+    assert_eq!(given.start, start);
+    let given = given.with_order(order.clone());
     for epoch in [1, 2] {
-        let samples: Vec<u32> = replayed.batches(epoch).iter().flatten().copied().collect();
+        let samples: Vec<u32> = given.batches(epoch).iter().flatten().copied().collect();
         assert_eq!(samples, order[epoch - 1]);
     }
     let seeded = Experiment::new(config, splits, None).unwrap();

@@ -44,6 +44,7 @@ mod save_weights;
 mod screen;
 mod scripts;
 mod snapshots;
+mod start;
 mod stopping;
 mod sweep;
 mod sweep_files;

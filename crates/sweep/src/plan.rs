@@ -9,7 +9,7 @@ use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfi
 use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::files::config::{self, with_flags};
 use headlight_trainer::files::data_file::is_data;
-use headlight_trainer::files::hash::add_splits;
+use headlight_trainer::files::hash::{add_parameters, add_splits};
 use headlight_trainer::train::dataset::{dataset_with, note_losses};
 use headlight_trainer::train::opening::engine_for;
 use headlight_trainer::train::opening::open_device;
@@ -181,7 +181,7 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
     let mut hash = Sha256::new();
     hash.update(env!("CARGO_PKG_VERSION"));
     for (index, point) in points.iter().enumerate() {
-        // The path of a dataset file does not matter, its samples do. A sweep writes no dumps or checkpoints.
+        // The paths of files do not matter, their samples and parameters do. A sweep writes no dumps or checkpoints.
         let config = ExperimentConfig {
             seed: 0,
             dump: DumpConfig::default(),
@@ -197,7 +197,12 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
             .flatten()
             .for_each(|test| drop(forget(test)));
         config.get_mut("data").map(forget);
+        let training = config.get_mut("training").and_then(Value::as_object_mut);
+        let starts = training.is_some_and(|training| training.remove("start").is_some());
         hash.update(json!([config, point.values]).to_string());
+        if starts {
+            add_parameters(&mut hash, &point.session(0)?.experiment.start);
+        }
         // A dataset that an earlier point has too is hashed only once.
         let earlier = points[..index]
             .iter()

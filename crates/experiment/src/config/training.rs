@@ -1,5 +1,7 @@
 //! The config of training: epochs, batches, the optimizer, and which model to keep.
 
+use std::path::PathBuf;
+
 use headlight_fused::{Adam, AdamW, CrossEntropy, Dropout, Optimizer, Sgd, TrainingSettings};
 use headlight_schema::{ConfigSection, InvalidValue, Range, choices, section};
 
@@ -23,6 +25,10 @@ section! {
         /// Samples per step.
         #[range(Range::at_least(1))]
         pub batch_size: usize = 16,
+        /// Parameters to start from: a `.safetensors` file of this model, or a run. The optimizer starts as for a new model. If
+        /// unset, the seed draws them.
+        #[omit(default)]
+        pub start: Option<PathBuf> = None,
         /// The rule by which each step changes the parameters.
         #[omit(default)]
         pub optimizer: OptimizerName = OptimizerName::Adam,

@@ -281,6 +281,8 @@ class Training(TypedDict, total=False):
     """Training ends after this many steps, or after `epochs`, whichever comes first."""
     batch_size: Whole
     """Samples per step."""
+    start: Path
+    """Parameters to start from: a `.safetensors` file of this model, or a run. The optimizer starts as for a new model. If unset, the seed draws them."""
     optimizer: str
     """The rule by which each step changes the parameters."""
     learning_rate: Number

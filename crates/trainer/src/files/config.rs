@@ -187,5 +187,6 @@ fn paths(config: &mut ExperimentConfig) -> impl Iterator<Item = &mut PathBuf> {
     };
     let tests = config.tests.iter_mut();
     file.into_iter()
+        .chain(&mut config.training.start)
         .chain(tests.filter_map(|test| test.file.as_mut()))
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use headlight_architecture::Parameter;
 use headlight_data::Splits;
 use headlight_experiment::Experiment;
 use sha2::{Digest, Sha256};
@@ -22,10 +23,15 @@ pub(crate) fn file_sha256(path: &Path) -> Result<String, Failure> {
 pub(crate) fn inputs_sha256(experiment: &Experiment) -> String {
     let mut hash = Sha256::new();
     add_splits(&mut hash, &experiment.splits);
-    for value in experiment.start.iter().flat_map(|own| &own.values) {
+    add_parameters(&mut hash, &experiment.start);
+    format!("{:x}", hash.finalize())
+}
+
+/// Adds the values of parameters to a hash.
+pub fn add_parameters(hash: &mut Sha256, parameters: &[Parameter]) {
+    for value in parameters.iter().flat_map(|parameter| &parameter.values) {
         hash.update(value.to_le_bytes());
     }
-    format!("{:x}", hash.finalize())
 }
 
 /// Adds all samples of a dataset to a hash.

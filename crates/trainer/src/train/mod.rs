@@ -9,4 +9,5 @@ pub mod resume;
 pub mod run_writer;
 pub mod session;
 pub mod signals;
+mod start;
 pub mod test_sets;

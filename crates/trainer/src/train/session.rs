@@ -5,13 +5,14 @@ use std::sync::Arc;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Engine, Experiment, FusedEngine, Replay};
+use headlight_experiment::{Engine, Experiment, FusedEngine};
 
 use crate::devices::OpenDevice;
 use crate::train::dataset::dataset_with;
 use crate::train::doubts::doubts;
 use crate::train::dumping;
 use crate::train::opening::{engine_for, open_device};
+use crate::train::start;
 use crate::train::test_sets::with_tests;
 use crate::{DatasetFiles, Failure, note};
 
@@ -53,14 +54,15 @@ impl Session {
     /// As [`open`](Self::open), with a dataset and a device that several sessions share.
     ///
     /// # Errors
-    /// When training would be too large.
+    /// When training would be too large, or the parameters that it starts from cannot be read.
     pub fn with_shared(
         config: ExperimentConfig,
         splits: Arc<Splits>,
         device: OpenDevice,
     ) -> Result<Self, Failure> {
+        let start = start::given(&config)?;
         Ok(Self {
-            experiment: Experiment::new(config, splits, None)?,
+            experiment: Experiment::new(config, splits, start)?,
             device,
             threads: 1,
         })
@@ -78,12 +80,8 @@ impl Session {
     ) -> Result<Self, Failure> {
         let held_out = dataset.without_samples();
         let splits = Splits::new(dataset, held_out);
-        let replay = Replay {
-            start: weights,
-            order: Vec::new(),
-        };
         Ok(Self {
-            experiment: Experiment::new(config, Arc::new(splits), Some(replay))?,
+            experiment: Experiment::new(config, Arc::new(splits), Some(weights))?,
             device,
             threads: 1,
         })

@@ -11,6 +11,7 @@ use crate::files::hash::inputs_sha256;
 use crate::files::samples;
 use crate::run::checkpoint::Checkpoint;
 use crate::train::dataset::{check_data_file, dataset};
+use crate::train::start;
 use crate::{Failure, RunDir, shown};
 
 /// Training and held-out samples, with those of the config's test sets.
@@ -64,7 +65,7 @@ pub(crate) fn trained_on(
     checkpoint: &Checkpoint,
 ) -> Result<Option<Arc<Splits>>, Failure> {
     let splits = with_tests(config, dataset(config)?)?;
-    let experiment = Experiment::new(config.clone(), Arc::new(splits), None)?;
+    let experiment = Experiment::new(config.clone(), Arc::new(splits), start::given(config)?)?;
     let is_same = inputs_sha256(&experiment) == checkpoint.counters.inputs_sha256;
     Ok(is_same.then_some(experiment.splits))
 }

@@ -94,9 +94,11 @@ fn repeat(name: &str, steps: usize) {
         ];
         let config = config::load(&Path::new("data").join(format!("{name}.toml")), &sets).unwrap();
         let splits = Arc::new(dataset(&config).unwrap());
-        let replay = recording.replay(&config, splits.train.len());
+        let start = recording.parameters("initial", &config);
+        let order = recording.order(splits.train.len());
+        let experiment = Experiment::new(config, splits, Some(start)).unwrap();
         let session = Session {
-            experiment: Experiment::new(config, splits, Some(replay)).unwrap(),
+            experiment: experiment.with_order(order),
             device: open_device(device).unwrap(),
             threads: 1,
         };

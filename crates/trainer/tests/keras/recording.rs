@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use headlight_architecture::Parameter;
-use headlight_experiment::Replay;
 use headlight_experiment::config::ExperimentConfig;
 use safetensors::tensor::{Dtype, SafeTensors};
 
@@ -66,12 +65,9 @@ impl<'a> Recording<'a> {
         own.collect()
     }
 
-    /// The initial weights, and the samples of each epoch in their order.
-    pub(crate) fn replay(&self, config: &ExperimentConfig, samples: usize) -> Replay {
+    /// The samples of each epoch in their order.
+    pub(crate) fn order(&self, samples: usize) -> Vec<Vec<u32>> {
         let order = self.indices("batch_order");
-        Replay {
-            start: self.parameters("initial", config),
-            order: order.chunks_exact(samples).map(<[u32]>::to_vec).collect(),
-        }
+        order.chunks_exact(samples).map(<[u32]>::to_vec).collect()
     }
 }

@@ -48,6 +48,9 @@ pub(crate) struct Arguments {
     /// DIR, start one from CONFIG
     #[arg(long, requires = "run")]
     resume: bool,
+    /// Start from the parameters of this run or .safetensors file, instead of new ones; as --set training.start=PATH
+    #[arg(long, value_name = "RUN|FILE")]
+    start: Option<PathBuf>,
     #[command(flatten)]
     certify: Certify,
     /// Open the run's page in a browser after training
@@ -155,7 +158,7 @@ fn show(
         return ended.print(run, experiment);
     }
     let typed = arguments.config.typed();
-    let typed = typed.filter(|_| arguments.config.config.is_some());
+    let typed = typed.filter(|_| arguments.config.config.is_some() && arguments.start.is_none());
     let again = typed.unwrap_or_else(|| vec![quoted(&run.file(CONFIG))]);
     let screen = trained.screen(experiment, run, &again)?;
     print(&screen.text(terminal::options().colour))?;
@@ -289,6 +292,9 @@ fn resolved_config(
         }
         _ => arguments.config.load_with(files)?,
     };
+    if arguments.start.is_some() {
+        config.training.start.clone_from(&arguments.start);
+    }
     arguments.certify.add_to(&mut config)?;
     let ComputeArguments { device, engine } = &arguments.compute;
     if let Some(device) = &device.name {

@@ -21,6 +21,11 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<PageTraining, 
     if config["compute"]["engine"] != "fused" {
         return recorded("The page has only the fused engine, and another engine trained this run");
     }
+    if !config["training"]["start"].is_null() {
+        return recorded(
+            "The training started from given parameters, which the page does not hold",
+        );
+    }
     if let Some(key) = inexact_seed(config) {
         return Ok(PageTraining::Recorded(format!(
             "`{key}` is above {EXACT}, and scripts of pages have no larger whole numbers"

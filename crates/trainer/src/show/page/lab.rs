@@ -27,6 +27,10 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
             "`{setting}`: a page trains only with the fused engine, on the CPU; remove this setting, or use `headlight train`"
         ));
     }
+    if config.training.start.is_some() {
+        let reason = "`training.start`: a page draws its parameters from the seed; remove this key, or use `headlight train`";
+        return refused(reason.to_owned());
+    }
     config.compute.engine = EngineName::Fused;
     let data = match &config.data.source {
         Source::Generated(_) => None,

@@ -1,0 +1,41 @@
+//! Training that starts from given parameters.
+
+use headlight_architecture::Parameter;
+use headlight_data::Words;
+use headlight_experiment::config::ExperimentConfig;
+
+use crate::files::run_files::CONFIG;
+use crate::files::weights;
+use crate::{Failure, RunDir, quoted};
+
+/// The parameters that `training.start` names; `None` if the seed draws them.
+pub(super) fn given(config: &ExperimentConfig) -> Result<Option<Vec<Parameter>>, Failure> {
+    let Some(path) = &config.training.start else {
+        return Ok(None);
+    };
+    // A file may belong to a run, too.
+    let (run, file) = if path.is_dir() {
+        let run = RunDir::open(path)?;
+        let (file, _) = run.chosen_model(&run.config()?, None)?;
+        (Some(run), file)
+    } else {
+        let mut folders = path.ancestors().skip(1).take(2);
+        let run = folders.find_map(|folder| RunDir::open(folder).ok());
+        (run, path.clone())
+    };
+    let parameters = weights::load(config, &file)?;
+    let tokens = |words: &Words| (words.level, words.lowercase, words.vocabulary.clone());
+    let now = config.data.words.as_ref().map(tokens);
+    if let Some(run) = run
+        && let Ok(before) = run.config()
+        && before.data.words.as_ref().map(tokens) != now
+    {
+        let reason = format!(
+            "its token ids stand for other words; train from its config, which has its words: headlight train {} --set data.file=FILE --set training.start={}",
+            quoted(&run.file(CONFIG)),
+            quoted(path)
+        );
+        return Err(Failure::reading(path, reason));
+    }
+    Ok(Some(parameters))
+}
