@@ -42,8 +42,8 @@ pub(crate) struct Training {
 #[derive(Debug)]
 struct Kept {
     watched: View,
-    /// The best model, if the config keeps it and all steps are asked for: who asks for fewer knows the best one.
-    best: Option<Best>,
+    /// The evaluations, if all steps are asked for: who asks for fewer knows what comes of them.
+    evaluations: Option<Evaluations>,
     /// Steps whose number is a multiple of this have a row, and so have the last and the wanted one.
     every: usize,
     last: usize,
@@ -74,9 +74,8 @@ impl Training {
             None => dumped(&experiment, &watched.unknown)?,
         };
         let mut watched = View::new(config, watched, Vec::new())?;
-        let tracker = BestTracker::new(&config.training).filter(|_| steps.is_none());
-        let best = tracker.map(|tracker| Best {
-            tracker,
+        let evaluations = steps.is_none().then(|| Evaluations {
+            tracker: BestTracker::new(&config.training),
             measured: Vec::new(),
         });
         let last = steps.unwrap_or(usize::MAX).min(experiment.steps());
@@ -113,7 +112,7 @@ impl Training {
         });
         let kept = Kept {
             watched,
-            best,
+            evaluations,
             every,
             last,
             wanted,
@@ -152,7 +151,8 @@ impl Training {
             train(experiment, &mut engine, start, || false, &mut observer)?;
             self.state = Some(engine.state());
         }
-        if kept.best.as_ref().is_some_and(Best::is_out_of_patience) {
+        let evaluations = kept.evaluations.as_ref();
+        if evaluations.is_some_and(Evaluations::are_out_of_patience) {
             kept.last = kept.progress.step;
         }
         // The losses of steps that were not taken.
@@ -167,22 +167,21 @@ impl Training {
         let state = self.state.as_ref().ok_or("no step was taken")?;
         let mut engine = engine(&self.experiment, Some(state))?;
         let mut results = results(&self.experiment, &mut engine, self.kept.progress.step)?;
-        let best = self.kept.best.as_ref();
-        if let Some(best) = best.and_then(|best| best.described(&self.experiment)) {
-            results["best"] = best;
+        if let Some(evaluations) = &self.kept.evaluations {
+            evaluations.describe(&self.experiment, &mut results);
         }
         Ok(Message::of(&results, Vec::new()))
     }
 }
 
-/// The best model of a training, and all evaluations.
+/// All evaluations of a training, and its best model, if the config keeps it.
 #[derive(Debug)]
-struct Best {
-    tracker: BestTracker,
+struct Evaluations {
+    tracker: Option<BestTracker>,
     measured: Vec<StepMetrics>,
 }
 
-impl Best {
+impl Evaluations {
     /// Evaluates the engine's model; whether it is the best so far.
     fn update(
         &mut self,
@@ -191,35 +190,35 @@ impl Best {
         progress: Progress,
     ) -> Result<bool, Error> {
         let measured = measure(experiment, engine, progress)?;
-        self.tracker.update(&measured, engine);
-        let best = self.tracker.best.as_ref();
-        let is_best = best.is_some_and(|best| best.step == progress.step);
+        if let Some(tracker) = &mut self.tracker {
+            tracker.update(&measured, engine);
+        }
         self.measured.push(measured);
-        Ok(is_best)
+        Ok(self.best_step() == Some(progress.step))
     }
 
-    fn is_out_of_patience(&self) -> bool {
-        self.tracker.is_out_of_patience()
+    fn are_out_of_patience(&self) -> bool {
+        let tracker = self.tracker.as_ref();
+        tracker.is_some_and(BestTracker::is_out_of_patience)
     }
 
-    /// What the model is, as a report says it.
-    fn described(&self, experiment: &Experiment) -> Option<Value> {
-        let step = self.tracker.best.as_ref()?.step;
-        let measured = self.measured.iter().find(|row| row.step == step)?;
-        let outcome = outcome_of(experiment, &self.measured, step);
-        let held_out = measured.held_out.as_ref().map(metrics);
-        Some(json!({ "step": step, "held_out": held_out, "outcome": outcome }))
+    fn best_step(&self) -> Option<usize> {
+        Some(self.tracker.as_ref()?.best.as_ref()?.step)
     }
-}
 
-/// What came of a training with an answer per sample, as its report says it.
-fn outcome_of(experiment: &Experiment, measured: &[StepMetrics], step: usize) -> Option<String> {
-    let Experiment { config, splits, .. } = experiment;
-    let data = Some(&config.data).filter(|data| !data.task.is_per_position())?;
-    let outcome = Outcome::of(config, splits, measured, Some(step))?;
-    let name = |class| format!("\"{}\"", data.class_name(class));
-    let f1_of = (data.n_classes == 2 && !data.classes.is_empty()).then(|| name(1));
-    Some(outcome.sentences(name, f1_of.as_deref(), data.parts().name()))
+    /// What came of the training, as a report says it, and what the best model is.
+    fn describe(&self, Experiment { config, splits, .. }: &Experiment, results: &mut Value) {
+        let (data, step) = (&config.data, self.best_step());
+        let name = |class| format!("\"{}\"", data.answer(class as usize));
+        let f1_of = (data.n_classes == 2 && !data.classes.is_empty()).then(|| name(1));
+        let outcome = Outcome::of(config, splits, &self.measured, step);
+        let outcome = outcome.map(|own| own.sentences(name, f1_of.as_deref(), data.parts().name()));
+        results["outcome"] = json!(outcome);
+        if let Some(best) = self.measured.iter().find(|row| Some(row.step) == step) {
+            let held_out = best.held_out.as_ref().map(metrics);
+            results["best"] = json!({ "step": step, "held_out": held_out });
+        }
+    }
 }
 
 /// The engine at the start of a training, or in a later state.
@@ -307,12 +306,12 @@ impl Observer for Keeping<'_> {
         let mut is_kept =
             step.is_multiple_of(kept.every) || step == kept.last || Some(step) == kept.wanted;
         let mut is_last = step == kept.until;
-        if let Some(best) = &mut kept.best
+        if let Some(evaluations) = &mut kept.evaluations
             && evaluation_is_due(experiment, progress)
         {
-            is_kept |= best.update(experiment, engine, progress)?;
-            is_last |= best.is_out_of_patience();
-            is_kept |= best.is_out_of_patience();
+            is_kept |= evaluations.update(experiment, engine, progress)?;
+            is_last |= evaluations.are_out_of_patience();
+            is_kept |= evaluations.are_out_of_patience();
         }
         if is_kept && !(step == 0 && self.has_first) {
             let (weights, floats) = (engine.weights(), &mut kept.floats);

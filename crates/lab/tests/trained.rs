@@ -100,8 +100,21 @@ fn wide(value: &Value) -> Value {
     }
 }
 
+/// What `headlight train CONFIG --json` says came of each training.
+const OUTCOMES: [&str; 4] = [
+    "Too few samples to judge the model: held-out accuracy 0.625 (0.306 to 0.863), F1 0.000, 8 samples. For comparison, always \"no\": F1 0.000, \
+     accuracy 0.625. The model is judged on 8 samples, too few to tell a good model from a lucky one; hold out 10 or more (data.held_out). The \
+     model predicts \"no\" for all samples.",
+    "Not clearly better than its baselines: held-out accuracy 0.625 (0.386 to 0.815), F1 0.256, 16 samples. For comparison, always \"class 0\": F1 \
+     0.256, accuracy 0.625. The model predicts \"class 0\" for all samples.",
+    "Better than its baselines: held-out accuracy 0.792 (0.595 to 0.908), F1 of \"yes\" 0.706, 24 samples. For comparison, always \"no\": F1 0.000, \
+     accuracy 0.583.",
+    "Not clearly better than its baselines: held-out accuracy 0.312 (0.142 to 0.556), F1 0.159, 16 samples. For comparison, always \"class 0\": F1 \
+     0.182, accuracy 0.375. The model predicts \"class 2\" for all samples. Attention from [CLS] is still close to uniform.",
+];
+
 #[test]
-fn results_are_those_of_a_sweep() {
+fn results_are_those_of_a_sweep_and_the_outcome_that_of_a_run() {
     let rows = [
         (plain(), Value::Null, 8, include_str!("sweeps/plain.jsonl")),
         (
@@ -113,16 +126,18 @@ fn results_are_those_of_a_sweep() {
         (of_file(), rows(), 15, include_str!("sweeps/file.jsonl")),
         (fresh(), Value::Null, 30, include_str!("sweeps/fresh.jsonl")),
     ];
-    for (config, samples, steps, row) in rows {
+    for ((config, samples, steps, row), outcome) in rows.into_iter().zip(OUTCOMES) {
         let begin = json!({ "operation": "begin", "config": config, "samples": samples });
         let (begun, mut ended, _) = trained(&begin);
         let row: Value = serde_json::from_str(row).unwrap();
         let mut expected = figures(&row);
         expected["step"] = json!(steps);
+        expected["outcome"] = json!(outcome);
         assert_eq!(begun["steps"], json!(steps));
         assert_eq!(wide(&ended), wide(&expected));
         let summary = json!({ "operation": "summary", "config": config, "samples": samples });
         ended["seed"] = row["seed"].clone();
+        ended.as_object_mut().unwrap().remove("outcome");
         assert_eq!(told(&summary, &[]).0, ended);
     }
 }

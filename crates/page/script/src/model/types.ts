@@ -144,7 +144,7 @@ export interface Results {
   learned_from: number;
 }
 
-export type Ended = Results & { best?: { step: number; held_out: Metrics; outcome?: string } };
+export type Ended = Results & { outcome?: string; best?: { step: number; held_out: Metrics } };
 
 export interface Begun {
   steps: number;

@@ -26,7 +26,7 @@ import {
 import { change, view } from "../../state/view";
 import { SaveButton, SaveDialog } from "./save";
 import "./headline.css";
-import { fixed, joined } from "../../model/numbers";
+import { joined } from "../../model/numbers";
 import { hasInterventions } from "../../state/current";
 import { chartedRun } from "../training/curves";
 import { startsLooking } from "../training/marks";
@@ -54,24 +54,18 @@ const asked = computed(() => {
 const listOf = (names: string[]) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")}, …` : new Intl.ListFormat("en").format(names);
 
-/** What came of the shown run's training: as its report says it or, where the page trained it, in brief. */
+/** What came of the shown run's training, as its report says it. */
 const outcome = computed(() => {
   const run = runs.value.length === 1 && !hasInterventions.value ? baseRun.value : null;
   const { outcome, ended } = run?.facts ?? {};
   if (!run || outcome || !ended) return outcome ?? "";
-  const { f1 } = ended.held_out ?? ended.train;
-  const over = `F1 on ${ended.held_out ? "held-out" : "training"} samples`;
-  const brief = f1 !== null && `${ended.learned ? "Learned" : "Not learned"}: ${over} ${fixed(f1, 3)}.`;
   // The curves come after all else of a run.
   const isCharted = chartedRun.value?.facts === run.facts && run.isShare;
   const isKnown = isCharted && run.samples.some((sample) => run.lookedAt(sample).length);
   const step = isKnown ? startsLooking.value : null;
   const gives = step === null ? "does not give" : "gives";
   const looks = `The shown head ${gives} what decides the label more than ${LOOKS} times uniform attention`;
-  return joined([
-    ended.best ? ended.best.outcome : brief,
-    isKnown && `${looks}${step === null ? "" : `, from step ${step} on`}.`,
-  ]);
+  return joined([ended.outcome, isKnown && `${looks}${step === null ? "" : `, from step ${step} on`}.`]);
 });
 
 export function Headline() {
