@@ -112,18 +112,6 @@ impl TextCounts {
         }
         sentences
     }
-
-    /// How many held-out texts are known from training, as a sentence.
-    pub fn repetition(&self) -> Option<String> {
-        (self.repeated > 0).then(|| {
-            let what = if self.parts == Parts::Values {
-                "Held-out rows that have the values of a training row"
-            } else {
-                "Held-out texts that are also training texts, apart from case, blanks and punctuation"
-            };
-            format!("{what}: {}.", self.repeated)
-        })
-    }
 }
 
 impl Splits {

@@ -36,6 +36,7 @@ mod generator;
 mod noise;
 mod order;
 mod random;
+mod repetitions;
 pub mod rules;
 mod sampler;
 mod shape;

@@ -59,6 +59,7 @@ impl Experiment {
     }
 
     /// With the order of samples of a recorded run. `[epoch][sample]`
+    #[must_use]
     pub fn with_order(self, order: Vec<Vec<u32>>) -> Self {
         Self {
             order: Some(order),

@@ -55,11 +55,10 @@ pub(crate) fn described(table: &str, name: &str, cls: ClsPlace) -> Answer {
         return Err(format!("there are {count} {unit}, and none is held out; {remedy}").into());
     }
     let counts = |samples: &Dataset| samples.class_counts(config.n_classes);
-    let notes = splits.texts.map(|texts| {
-        let losses = texts.losses(config.seq_len);
-        losses.into_iter().chain(texts.repetition())
-    });
-    let notes: Vec<String> = notes.into_iter().flatten().chain(rows.notes(&[])).collect();
+    let losses = splits.texts.map(|texts| texts.losses(config.seq_len));
+    let mut notes = losses.unwrap_or_default();
+    notes.extend(repetitions(&config, &splits));
+    notes.extend(rows.notes(&[]));
     let head = json!({
         "choice": choice.describe(),
         "data": data,
@@ -69,6 +68,13 @@ pub(crate) fn described(table: &str, name: &str, cls: ClsPlace) -> Answer {
         "notes": notes,
     });
     Ok(Message::of(&head, Vec::new()))
+}
+
+/// Which samples are known from training, a sentence each.
+pub(crate) fn repetitions(config: &DatasetConfig, splits: &Splits) -> Vec<String> {
+    let all = splits.repetitions(config, &[]).into_iter();
+    all.map(|(what, count)| format!("{what}: {count}."))
+        .collect()
 }
 
 /// The texts of a table, with their labels.

@@ -15,6 +15,7 @@ use crate::look::bits;
 use crate::message::{Answer, Message};
 use crate::results::{metrics, results};
 use crate::samples::{Known, judged, known};
+use crate::texts::repetitions;
 use crate::view::View;
 
 /// The memory for rows of steps, in numbers: 64 MiB. Of a longer training or a larger model, only each step whose number
@@ -108,6 +109,7 @@ impl Training {
                 "vocab_size": inputs.vocab_size,
             },
             "counts": { "train": splits.train.len(), "held_out": splits.held_out.len() },
+            "repetitions": repetitions(&config.data, splits),
             "mask": bits(mask),
         });
         let kept = Kept {

@@ -187,8 +187,13 @@ fn the_notebooks_training_is_its_run() {
 
 #[test]
 fn a_training_watches_what_a_run_dumps() {
-    let begin = json!({ "operation": "begin", "config": of_file(), "samples": rows() });
+    let mut given = rows();
+    // The fourth is held out.
+    given["tokens"][3] = given["tokens"][0].clone();
+    let begin = json!({ "operation": "begin", "config": of_file(), "samples": given });
     let (begun, _) = told(&begin, &[]);
+    let known = "Held-out samples with the tokens of a training sample: 1.";
+    assert_eq!(begun["repetitions"], json!([known]));
     let samples = begun["samples"].as_array().unwrap();
     // As in that run's dumps.
     let numbers = samples

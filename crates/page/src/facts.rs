@@ -263,6 +263,7 @@ impl PageRun {
                 "{kept} of the {samples} recorded samples are included, the first of each class, to limit the size."
             ));
         }
+        notes.extend_from_slice(&self.repetitions);
         notes
     }
 }

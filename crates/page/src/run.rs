@@ -27,6 +27,8 @@ pub struct PageRun {
     pub evidence: Vec<Evidence>,
     /// What came of its training, as a paragraph; `None` if that is not known.
     pub outcome: Option<String>,
+    /// Which of its samples are known from training, a sentence each.
+    pub repetitions: Vec<String>,
     /// Where samples have a label per position, the positions that decide each label, of all samples of a dump; empty if no rule
     /// says them. `[sample][position]`
     pub deciding: Vec<Vec<Vec<usize>>>,
@@ -56,6 +58,7 @@ impl PageRun {
             loss: Vec::new(),
             evidence: Vec::new(),
             outcome: None,
+            repetitions: Vec::new(),
             deciding: Vec::new(),
             again,
         }

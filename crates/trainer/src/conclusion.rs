@@ -42,7 +42,7 @@ pub(crate) fn conclude(
     }
     let mut finished = judged(writer, engine, ending, interrupted)?;
     // A run is complete without its page: `inspect --html` can write it at any time.
-    match page::write(run, finished.outcome.as_ref()) {
+    match page::write(run, experiment, finished.outcome.as_ref()) {
         Ok(page) => finished.page = page,
         Err(failure) => note(&format!("no {PAGE}: {failure}")),
     }

@@ -155,7 +155,8 @@ impl<'a> Training<'a> {
 fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
     match failure {
         Failure::Diverged(message) => {
-            let _ = page::write(run, None).and_then(|_| run.write_manifest(None));
+            let _ =
+                page::write(run, &session.experiment, None).and_then(|_| run.write_manifest(None));
             let mut saved = Vec::new();
             let best = run.kept_model(&session.experiment.config);
             if let (true, Some(step)) = (best.is_best, best.step) {

@@ -150,11 +150,7 @@ impl Rows {
         padding_token: Option<u32>,
     ) -> Option<usize> {
         let given = self.dataset(config, padding_token).ok()?;
-        let known: HashSet<&[u32]> = (0..train.len())
-            .map(|sample| train.tokens(sample))
-            .collect();
-        let is_known = |&&row: &&usize| known.contains(given.tokens(row));
-        Some(rows.iter().filter(is_known).count())
+        Some(given.select(rows).known_from(train))
     }
 }
 

@@ -1,7 +1,5 @@
 //! The dataset of a config: generated, or read from its file.
 
-use std::collections::HashSet;
-
 use headlight_data::files::{FitError, Rows};
 use headlight_data::{Source, Splits};
 use headlight_experiment::config::ExperimentConfig;
@@ -54,23 +52,22 @@ pub fn dataset_with(config: &ExperimentConfig, files: &DatasetFiles) -> Result<S
     if let Some(sentence) = sides_of_padding(splits.train.all_tokens(), config, true) {
         tell("padding", &sentence);
     }
-    // All folds share these texts, so the note is made once.
-    if let Some(sentence) = splits.texts.and_then(|texts| texts.repetition()) {
-        tell("", &sentence);
-    }
-    if splits.texts.is_none() {
-        let (train, held_out) = (&splits.train, &splits.held_out);
-        let known: HashSet<_> = (0..train.len()).map(|row| train.tokens(row)).collect();
-        let is_known = |&row: &usize| known.contains(held_out.tokens(row));
-        let count = (0..held_out.len()).filter(is_known).count();
-        if count > 0 {
-            tell(
-                "",
-                &format!("Held-out samples with the tokens of a training sample: {count}."),
-            );
-        }
-    }
+    note_repetitions(config, &splits);
     Ok(splits)
+}
+
+/// Notes which samples are known from training. All folds share them, so that one note is made of each kind.
+pub(crate) fn note_repetitions(config: &ExperimentConfig, splits: &Splits) {
+    for (what, count) in splits.repetitions(&config.data, &config.tests) {
+        let place = match &config.data.source {
+            Source::File(path) => shown(path) + ": ",
+            Source::Generated(_) => String::new(),
+        };
+        note_once(
+            &format!("{place}{what}"),
+            &format!("{place}{what}: {count}."),
+        );
+    }
 }
 
 /// The dataset of a config, from the samples of its file.

@@ -10,15 +10,21 @@ use headlight_schema::InvalidValue;
 use crate::files::hash::inputs_sha256;
 use crate::files::samples;
 use crate::run::checkpoint::Checkpoint;
-use crate::train::dataset::{check_data_file, dataset};
+use crate::train::dataset::{check_data_file, dataset, note_repetitions};
 use crate::train::start;
 use crate::{Failure, RunDir, shown};
 
-/// Training and held-out samples, with those of the config's test sets.
+/// Training and held-out samples, with those of the config's test sets; notes which are known from training.
 ///
 /// # Errors
 /// When a test set has no such samples, or its file cannot be read.
 pub fn with_tests(config: &ExperimentConfig, splits: Splits) -> Result<Splits, Failure> {
+    let splits = with_samples_of_tests(config, splits)?;
+    note_repetitions(config, &splits);
+    Ok(splits)
+}
+
+fn with_samples_of_tests(config: &ExperimentConfig, splits: Splits) -> Result<Splits, Failure> {
     let tests = config.tests.iter();
     let tests = tests.map(|test| samples_of(config, test, &splits.train));
     Ok(Splits {
@@ -64,7 +70,7 @@ pub(crate) fn trained_on(
     config: &ExperimentConfig,
     checkpoint: &Checkpoint,
 ) -> Result<Option<Arc<Splits>>, Failure> {
-    let splits = with_tests(config, dataset(config)?)?;
+    let splits = with_samples_of_tests(config, dataset(config)?)?;
     let experiment = Experiment::new(config.clone(), Arc::new(splits), start::given(config)?)?;
     let is_same = inputs_sha256(&experiment) == checkpoint.counters.inputs_sha256;
     Ok(is_same.then_some(experiment.splits))

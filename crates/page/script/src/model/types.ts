@@ -154,6 +154,8 @@ export interface Begun {
   parameters: [name: string, shape: number[]][];
   samples: Facts["samples"];
   inputs: { positions: number; cls: number | null; read?: number };
+  /** Which samples are known from training, as sentences. */
+  repetitions: string[];
   mask: number[];
 }
 

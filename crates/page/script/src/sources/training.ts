@@ -148,7 +148,7 @@ function factsOf(config: Config, begun: Begun, steps: number[], losses: number[]
     loss: losses.map((loss, index) => ({ step: index + 1, loss })),
     loss_over: "the samples of each batch",
     evidence: [{ name: "Config, as resolved", text: JSON.stringify(config, null, 2) }],
-    notes: ["The page trained this model itself, and computed all numbers."],
+    notes: ["The page trained this model itself, and computed all numbers.", ...begun.repetitions],
     config,
   };
 }

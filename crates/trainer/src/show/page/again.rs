@@ -87,10 +87,15 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
     }
 }
 
-/// What came of a run that was trained earlier, for the model that is used. `None` without weights, or without its samples.
-pub(super) fn outcome(run: &RunDir, config: &ExperimentConfig) -> Option<Outcome> {
+/// What came of a run that was trained earlier, for the model that is used, and which samples are known from training. `None`
+/// without weights, or without its samples.
+pub(super) fn outcome(
+    run: &RunDir,
+    config: &ExperimentConfig,
+) -> Option<(Outcome, Vec<(String, usize)>)> {
     let checkpoint = run.checkpoint().ok()?.filter(|_| run.has_weights())?;
     let splits = trained_on(config, &checkpoint).ok()??;
     let best = checkpoint.best.map(|best| best.step);
-    Outcome::of(config, &splits, &run.step_metrics().ok()?, best)
+    let outcome = Outcome::of(config, &splits, &run.step_metrics().ok()?, best)?;
+    Some((outcome, splits.repetitions(&config.data, &config.tests)))
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_data::{ClsPlace, LabelRule};
 use headlight_dump::AttentionDump;
+use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
 use headlight_input::FILE_LIMIT;
 use headlight_page::{LossPoint, Page, PageRun, PageTraining};
@@ -35,8 +36,8 @@ pub struct PageSource {
     pub dumps: Vec<PathBuf>,
     /// The dump of the run's best model, with its step, if the run keeps it.
     best: Option<(usize, PathBuf)>,
-    /// What came of the run; `None` if it is not known yet, so that the page finds it out.
-    pub outcome: Option<Outcome>,
+    /// What came of the run, and which samples are known from training; `None` if it is not known yet, so that the page finds it out.
+    outcome: Option<(Outcome, Vec<(String, usize)>)>,
 }
 
 impl PageSource {
@@ -177,19 +178,29 @@ fn page_run(
             None => outcome(run, &config),
             known => known,
         };
-        page_run.outcome = outcome.map(|outcome| outcome_text(&outcome, &config.data));
+        if let Some((outcome, repetitions)) = outcome {
+            page_run.outcome = Some(outcome_text(&outcome, &config.data));
+            let sentences = repetitions.iter();
+            let sentences = sentences.map(|(what, count)| format!("{what}: {count}."));
+            page_run.repetitions = sentences.collect();
+        }
     }
     Ok(page_run)
 }
 
 /// Writes a run's page into its run directory and returns its path; `None` if the run has no npz dumps. `outcome` is the
 /// run's, if it is known.
-pub(crate) fn write(run: &RunDir, outcome: Option<&Outcome>) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn write(
+    run: &RunDir,
+    Experiment { config, splits, .. }: &Experiment,
+    outcome: Option<&Outcome>,
+) -> Result<Option<PathBuf>, Failure> {
     if run.dumps()?.is_empty() {
         return Ok(None);
     }
     let mut source = PageSource::open(run.path())?;
-    source.outcome = outcome.cloned();
+    let repetitions = || splits.repetitions(&config.data, &config.tests);
+    source.outcome = outcome.map(|outcome| (outcome.clone(), repetitions()));
     let html = html(&page(&[source])?)?;
     run.write(PAGE, html.as_bytes())?;
     Ok(Some(run.file(PAGE)))

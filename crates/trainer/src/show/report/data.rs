@@ -59,6 +59,9 @@ pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Sectio
         ))),
         (None, None) => {}
     }
+    let known = splits.repetitions(data, &config.tests).into_iter();
+    let known = known.map(|(what, count)| Section::of_paragraph(format!("{what}: {count}.")));
+    sections.extend(known);
     if data.label_noise > 0.0 {
         sections.push(Section::of_paragraph(format!(
             "Each training sample has a wrong label with probability {} (data.label_noise); held-out labels are true.",
@@ -168,10 +171,7 @@ fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         splits.shown_name(),
         frequent.collect::<Vec<_>>().join(", ")
     );
-    let losses = splits.texts.map(|texts| {
-        let losses = texts.losses(data.seq_len).into_iter();
-        losses.chain(texts.repetition()).collect::<Vec<_>>()
-    });
+    let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
     let losses = losses.unwrap_or_default();
     let losses = (!losses.is_empty()).then(|| losses.join(" "));
     let paragraphs = [vocabulary].into_iter().chain(losses);
