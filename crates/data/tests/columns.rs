@@ -246,6 +246,8 @@ fn empty_cells_and_labels_that_read_as_missing_are_counted() {
         let is_told = |note: &String| told.iter().all(|part| note.contains(part));
         assert!(notes.iter().any(is_told), "{name}: {notes:?}");
     }
+    let numbers = of_features(Format::Csv, &csv.replace("NA", "007")).unwrap();
+    assert!(numbers.notes(&[])[0].contains("`007` is class `7`"));
     let (config, _) = completed(&rows, FileKeys::default());
     assert_eq!(rows.missing_labels(&config), None);
     let csv = csv.replace("NA,", ",q");

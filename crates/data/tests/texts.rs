@@ -248,6 +248,8 @@ fn faults_name_their_place() {
         ),
         ("text,label\na,x\nb,\n", &plain, "line 3"),
         ("text,label\na,x\nb,x\n", &plain, "label x"),
+        ("text,label\na,x\nb,x \n", &plain, "`x` and `x `"),
+        ("text,label\na,001\nb,1\n", &plain, "`001` and `1`"),
         ("text,label\na,x\nb,x\nc,y\n", &plain, "`y`"),
         ("text,label\na,1\nb,1\nc,odd\nd,odd\n", &plain, "`odd`"),
     ] {

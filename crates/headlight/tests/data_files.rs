@@ -198,6 +198,7 @@ fn token_ids_have_a_fifth_held_out() {
 const MISTAKES: &str = "
 a,b/                                     |             | no samples
 text,label/hello you,1/the you,1/        |             | label | 1 | --label
+text,label/hello you,a/the you,a /       |             | `a` and `a ` | two classes
 text,label/hello you,1/the you,2/some,3/ |             | label | --label
 text,label/3,1/4,0/3,1/4,0/              |             | text | 3 | --text
 first,second/a few words here,and some more words/other words than these,more of other words/ |  | first | second | --label

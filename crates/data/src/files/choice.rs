@@ -119,8 +119,9 @@ struct ColumnContent<'a> {
     are_numbers: bool,
     /// Whether no value is a list or an object.
     are_plain: bool,
-    /// The first value.
+    /// The first value, as it is written, and whether all are written so.
     first: &'a str,
+    are_alike: bool,
 }
 
 impl ColumnContent<'_> {
@@ -147,7 +148,9 @@ impl ColumnContent<'_> {
         let (name, first) = (self.name, self.first);
         let held = match self {
             _ if !self.are_plain => "lists or objects".to_owned(),
-            _ if self.are_numbers && self.filled > 0 => format!("numbers, such as {first}"),
+            _ if self.are_numbers && self.filled > 0 => {
+                format!("numbers, such as {}", first.trim())
+            }
             _ => return Ok(()),
         };
         refused(TEXT, format!("the column `{name}` holds {held}, not texts"))
@@ -161,9 +164,10 @@ impl ColumnContent<'_> {
             _ if self.are_numbers && !self.are_whole => {
                 format!("holds {NOT_WHOLE}, not classes such as low and high")
             }
-            _ if different == 1 => format!(
+            // Of labels that differ in blanks, the reader of the samples says which are one.
+            _ if different == 1 && self.are_alike => format!(
                 "has one label, `{}`; training needs at least two classes",
-                self.first
+                self.first.trim()
             ),
             filled if different == filled && filled > 2 => {
                 "has a different label in each row, like an id; a class needs several rows"
@@ -284,6 +288,7 @@ impl SampleTable {
             are_numbers: true,
             are_plain: true,
             first: "",
+            are_alike: true,
         };
         let mut columns: Vec<ColumnContent<'_>> =
             self.columns.iter().map(|name| column(name)).collect();
@@ -294,11 +299,12 @@ impl SampleTable {
                 column.are_plain = false;
             } else if !text.is_empty() {
                 if column.filled == 0 {
-                    column.first = text;
+                    column.first = cell.text;
                 }
                 column.filled += 1;
                 column.are_whole &= whole_number(text).is_some();
                 column.are_numbers &= text.parse::<f64>().is_ok();
+                column.are_alike &= cell.text == column.first;
                 column.different.insert(text);
             }
         }

@@ -282,8 +282,14 @@ impl Rows {
             return refused("all labels of the training samples are null; give one that is not");
         };
         if labels.all(|label| label == first) {
+            let written = self
+                .labels
+                .written(first)
+                .map_or_else(String::new, |texts| {
+                    format!(", as which `{texts}` are read")
+                });
             return refused(&format!(
-                "all training samples have the label {}; training needs samples of at least two classes",
+                "all training samples have the label {}{written}; training needs samples of at least two classes",
                 self.labels.text(first)
             ));
         }

@@ -102,6 +102,12 @@ pub(super) fn whole_number(text: &str) -> Option<i64> {
     (is_whole && number.saturating_abs() <= NUMBER_LIMIT).then_some(number)
 }
 
+/// Some of the texts of a label, if there are several.
+fn several(texts: &BTreeSet<String>) -> Option<String> {
+    let first: Vec<&str> = texts.iter().take(MAX_NOTES).map(String::as_str).collect();
+    (first.len() > 1).then(|| first.join("` and `"))
+}
+
 /// The different labels of a file, in the order in which they first appear.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
@@ -116,13 +122,16 @@ impl Labels {
         self.written.entry(label.clone()).or_default().insert(text);
     }
 
-    /// What a reader should know, as sentences: labels that are one class although they are written differently, and those
-    /// that are two although they hardly differ.
+    /// How the file writes a label, if it does so in several ways.
+    pub(super) fn written(&self, index: u32) -> Option<String> {
+        let (label, _) = self.indices.iter().find(|(_, of)| **of == index)?;
+        self.written.get(label).and_then(several)
+    }
+
+    /// What a reader should know, as sentences: labels that are one class although they are written differently, those that are two
+    /// although they hardly differ, and numbers without the zeros that the file gives them.
     pub(super) fn notes(&self) -> Vec<String> {
-        let several = self.written.values().filter(|texts| texts.len() > 1);
-        let same = several.map(|texts| {
-            let texts: Vec<&str> = texts.iter().take(MAX_NOTES).map(String::as_str).collect();
-            let texts = texts.join("` and `");
+        let same = self.written.values().filter_map(several).map(|texts| {
             format!("the labels `{texts}` are read as one class; spell them the same way")
         });
         let mut folded = BTreeMap::new();
@@ -134,7 +143,17 @@ impl Labels {
                 "the classes `{other}` and `{label}` differ only in case or blanks; if they are one, write them alike"
             ))
         });
-        same.chain(alike).take(MAX_NOTES).collect()
+        let padded = self.written.iter().find_map(|(label, texts)| {
+            let Label::Number(number @ 1..) = label else {
+                return None;
+            };
+            let with_zero = format!("0{number}");
+            let text = texts.iter().find(|text| text.contains(&with_zero))?;
+            Some(format!(
+                "labels that are numbers lose their leading zeros: `{text}` is class `{number}`; to keep them, begin with a letter"
+            ))
+        });
+        same.chain(alike).chain(padded).take(MAX_NOTES).collect()
     }
 
     /// The index of a label; a new label gets the next one.
