@@ -116,9 +116,9 @@ fn a_file_without_cls_trains_to_the_same_weights() {
     refuses_typed(&folder, with_cls, &parts);
 }
 
-/// With wrong labels the model is trained on others, and judged by the true ones.
+/// With wrong labels and dropout the model is trained on others, and judged by the true ones, whole. The report says so.
 #[test]
-fn held_out_labels_are_true() {
+fn what_steps_alone_have_is_not_judged() {
     let folder = with_config("label_noise");
     let of = |name: &str, noise: &str| -> Value {
         let train = format!("train c.toml --run {name} --set data.label_noise={noise}");
@@ -126,12 +126,16 @@ fn held_out_labels_are_true() {
         // Before the first step, both have the same model.
         metrics(&folder.join(name))[0].clone()
     };
-    let (plain, noisy) = (of("plain", "0"), of("noisy", "0.3"));
+    let dropout = "0.3 --set training.dropout.preset=pytorch";
+    let (plain, noisy) = (of("plain", "0"), of("noisy", dropout));
     assert_eq!(plain["held_out_loss"], noisy["held_out_loss"]);
     assert_ne!(plain["loss"], noisy["loss"]);
     for (run, is_noisy) in [("plain", false), ("noisy", true)] {
         let report = fs::read_to_string(folder.join(run).join("report.md")).unwrap();
-        assert_eq!(report.contains("data.label_noise"), is_noisy, "{report}");
+        let dropout = "attention 0.1, hidden 0.1, residual 0.1 (preset pytorch)";
+        for part in ["data.label_noise", dropout] {
+            assert_eq!(report.contains(part), is_noisy, "{report}");
+        }
     }
 }
 

@@ -47,7 +47,7 @@ export const settingsText = (settings: Record<string, unknown>) =>
   Object.entries(settings)
     .map(
       ([key, value]) =>
-        `${key.split(".").at(-1)} ${value === null ? "unset" : typeof value === "object" ? ruleText(value) : value}`,
+        `${key.replace(/^\w+\./, "")} ${value === null ? "unset" : typeof value === "object" ? ruleText(value) : value}`,
     )
     .join(", ");
 

@@ -87,6 +87,8 @@ export const GROUPS: Record<string, Setting[]> = {
     [keys.training_warmup_steps, "Warm-up steps", { most: 100000 }],
     [keys.training_max_grad_norm, "Gradient norm at most", { most: 1000, unset: "any" }],
     [keys.training_label_smoothing, "Label smoothing", { most: 1 }],
+    [keys.training_dropout_preset, "Dropout", { unset: "none" }],
+    [keys.training_dropout_rate, "Dropout rate", { most: 1, unset: "0.1" }],
     [keys.training_cross_entropy, "Cross-entropy", { unset: "by optimizer" }],
     [keys.training_token_second_moment, "Squares of repeated tokens"],
     [keys.training_steps, "Steps at most", { most: 1000000, unset: "all epochs" }],

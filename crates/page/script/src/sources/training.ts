@@ -146,7 +146,7 @@ function factsOf(config: Config, begun: Begun, steps: number[], losses: number[]
     read: begun.inputs.read,
     model,
     loss: losses.map((loss, index) => ({ step: index + 1, loss })),
-    loss_over: "the samples of each batch",
+    loss_over: `the samples of each batch${Object.keys(config.training.dropout ?? {}).length ? ", with dropout" : ""}`,
     evidence: [{ name: "Config, as resolved", text: JSON.stringify(config, null, 2) }],
     notes: ["The page trained this model itself, and computed all numbers.", ...begun.repetitions],
     config,

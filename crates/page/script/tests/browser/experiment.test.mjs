@@ -35,8 +35,9 @@ test("controls change the model, and a wrong choice is named", async (t) => {
   for (const summary of await page.locator(".settings-group > summary").all()) await summary.click();
   await page.selectOption("#set-model-norm", "pre");
   await page.selectOption("#set-training-optimizer", "adamw");
+  await page.selectOption("#set-training-dropout-preset", "pytorch");
   await page.waitForFunction(() => document.querySelector("#experiment-state .badge")?.textContent === "Experiment");
-  assert.match(await page.textContent("#experiment-state"), /norm pre, optimizer adamw/);
+  assert.match(await page.textContent("#experiment-state"), /norm pre, optimizer adamw, dropout\.preset pytorch/);
   await page.fill("#set-training-momentum", "0.9");
   await page.press("#set-training-momentum", "Enter");
   await page.waitForSelector("#settings .failed");

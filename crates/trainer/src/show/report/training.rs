@@ -1,6 +1,6 @@
 //! The evaluations during training.
 
-use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::config::{ExperimentConfig, TrainingConfig};
 use headlight_experiment::metrics::{METRICS, Metric, MetricKind, StepMetrics};
 use headlight_report::{Section, Table, evenly_spread, number};
 
@@ -23,7 +23,10 @@ pub(super) fn sections(
     let is_fresh = config.data.is_fresh();
     let legend = if is_fresh { LEGEND_OF_FRESH } else { LEGEND };
     let table = evaluations(metrics, is_fresh);
-    let table = Section::titled("Training", [legend.to_owned()], [table]);
+    let legend = [legend.to_owned()]
+        .into_iter()
+        .chain(dropout(&config.training));
+    let table = Section::titled("Training", legend, [table]);
     let count = metrics.len();
     let left_out = (count > MOST_EVALUATIONS).then(|| {
         format!("{MOST_EVALUATIONS} of {count} evaluations, evenly spread; metrics.jsonl has all.")
@@ -42,6 +45,30 @@ pub(super) fn sections(
         .into_iter()
         .chain(notes.map(Section::of_paragraph))
         .collect()
+}
+
+/// What each step leaves out, if it leaves out something.
+fn dropout(training: &TrainingConfig) -> Option<String> {
+    let preset = training.dropout.preset;
+    let preset = preset.map_or_else(String::new, |own| format!(" (preset {})", own.name()));
+    let rates = training.dropout.rates();
+    let all = [
+        ("tokens", training.token_dropout),
+        ("embedding", rates.embedding),
+        ("attention", rates.attention),
+        ("hidden", rates.hidden),
+        ("residual", rates.residual),
+    ];
+    let some = all.iter().filter(|(_, rate)| *rate > 0.0);
+    let some: Vec<String> = some
+        .map(|(place, rate)| format!("{place} {rate}"))
+        .collect();
+    (!some.is_empty()).then(|| {
+        format!(
+            "Dropout in each step: {}{preset}. Evaluations leave out nothing.",
+            some.join(", ")
+        )
+    })
 }
 
 /// A row for each evaluation; of many, a selection. Fresh samples have no epochs.
