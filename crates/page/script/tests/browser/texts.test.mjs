@@ -89,6 +89,8 @@ test("pasted and dropped texts give the weights of `headlight train FILE`", asyn
 test("a typed sentence is what `predict --text` makes of it, and a word's plane that of `embed`", async (t) => {
   const run = train("bank", "bank");
   const page = await openLive(t, run.page);
+  const [row, band] = await page.locator(".token-row, .band[data-key='7']").evaluateAll((all) => all.map((one) => one.getBoundingClientRect()));
+  assert.ok(row.left <= band.left && band.right <= row.right, "where the model looks most is in sight");
   const sentence = "the * bank that charged the fee was beside the zeppelin";
   await page.fill("#own-tokens", sentence.replace("the *", "The  *"));
   await page.press("#own-tokens", "Enter");

@@ -39,8 +39,9 @@ export function Tokens() {
   const row = useRef<HTMLDivElement>(null);
   const [query, weights] = [currentQuery.value, currentWeights.value];
   // What is to be seen, if not the position that gets the most.
-  const sight = awaitsGuess.value ? 0 : now.asksEach ? query : decisive(now, currentSampleKey.value)[0];
-  const tile = isWide() ? "4.7rem" : currentLength.value > mostInARow() ? "2.75rem" : "2.25rem";
+  const deciding = decisive(now, currentSampleKey.value).toSorted((one, other) => weights[other] - weights[one]);
+  const sight = awaitsGuess.value ? 0 : now.asksEach ? query : deciding[0];
+  const tile = isWide() ? "4.15rem" : currentLength.value > mostInARow() ? "2.75rem" : "2.25rem";
   // What a reader has opened begins with the token that gets the most. While steps play, the row stays where it is.
   useEffect(() => {
     const box = row.current;
