@@ -139,7 +139,7 @@ fn keys_of_the_config_are_no_options() {
     for (key, _) in paths(ExperimentConfig::keys()) {
         let name = key.rsplit('.').next().unwrap();
         // `train` has options for these.
-        if !["engine", "device", "text", "label"].contains(&name) {
+        if !["engine", "device", "text", "label", "start"].contains(&name) {
             let option = format!("--{}", name.replace('_', "-"));
             let told = run(&["train", &option, "x"]);
             refused(&told, &[&format!("--set {key}=VALUE")]);

@@ -11,8 +11,10 @@ use headlight_trainer::files::weights::decode;
 const STILL: &str = "--set training.learning_rate=1e-30";
 
 fn parameters(folder: &Path, run: &str) -> Vec<f32> {
-    let found = decode(&weights(folder, run)).unwrap().into_iter();
-    found.flat_map(|parameter| parameter.values).collect()
+    let mut found = decode(&weights(folder, run)).unwrap();
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    let values = found.into_iter().flat_map(|parameter| parameter.values);
+    values.collect()
 }
 
 #[test]

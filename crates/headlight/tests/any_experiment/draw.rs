@@ -14,7 +14,7 @@ use super::definition::draw::Draw;
 const VALUES: &[(&str, &str)] = &[
     (".seed seed", "0 1 4294967296 9223372036854775807"),
     (".name", r#""a" "b-1""#),
-    (".file", r#""missing.jsonl""#),
+    (".file .start", r#""missing.jsonl""#),
     ("dump.samples", "[] [0] [0,0] [0,2]"),
     (".samples", "1 7 9 20 30"),
     (".held_out", "0 1 5 0.3 0.9"),
@@ -76,8 +76,9 @@ pub(super) struct Drawn {
     pub draw: Draw,
 }
 
+/// Whether a key is left alone: a part of a rule, or the parameters of another run.
 fn is_part(path: &str) -> bool {
-    path.starts_with("data.rule.")
+    path.starts_with("data.rule.") || path == "training.start"
 }
 
 /// Settings in the order in which they are made, each as a line of TOML.
