@@ -11,6 +11,8 @@ pub struct Batch {
     /// The class of each sample, or of each of its positions; [`IGNORED`](crate::IGNORED) where none counts. `[batch]` or
     /// `[batch, position]`
     pub labels: Vec<u32>,
+    /// How much each label counts in the loss of training; empty if all count alike.
+    pub weights: Vec<f32>,
     /// Positions per sample, including `[CLS]`.
     pub positions: usize,
 }
@@ -21,6 +23,7 @@ impl Batch {
         let mut batch = Self {
             tokens: Vec::with_capacity(samples.len() * dataset.positions()),
             labels: Vec::with_capacity(samples.len() * dataset.labels_per_sample()),
+            weights: Vec::new(),
             positions: dataset.positions(),
         };
         for &sample in samples {
@@ -29,6 +32,7 @@ impl Batch {
                 .tokens
                 .extend(tokens.iter().map(|&token| token.cast_signed()));
             batch.labels.extend(dataset.labels_of(sample as usize));
+            batch.weights.extend(dataset.weights_of(sample as usize));
         }
         batch
     }

@@ -20,6 +20,9 @@ use crate::words::{TokenLevel, Words};
 /// The most classes.
 pub(crate) const CLASS_LIMIT: usize = 1 << 16;
 
+/// How much an answer may count in the loss of training.
+pub const WEIGHT: Range = Range::at_least(0).in_float32();
+
 /// The `[data]` section of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Keys", into = "Keys")]
@@ -65,6 +68,9 @@ pub struct ColumnNames {
     pub features: Vec<String>,
     /// The name of the label column (default `label`).
     pub label: Option<String>,
+    /// The name of the column of weights; if unset, all samples count alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_weight: Option<String>,
 }
 
 /// The origin of samples.
@@ -228,6 +234,10 @@ section! {
         /// The column of labels in the file; if unset, `label`.
         #[omit(default)]
         label: Option<String> = None,
+        /// The column of weights in the file: how much a training sample counts in the loss, 0 or more. If unset, all count alike. The
+        /// loss of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights.
+        #[omit(default)]
+        sample_weight: Option<String> = None,
         /// The columns of categories in the file; each is a position of the samples, and each of its values a token.
         #[omit(default)]
         features: Vec<String> = Vec::new(),
@@ -293,11 +303,11 @@ impl TryFrom<Keys> for DatasetConfig {
                 keys.classes = rule.classes().iter().map(ToString::to_string).collect();
             }
         }
-        let names_columns =
-            keys.text.is_some() || keys.label.is_some() || !keys.features.is_empty();
+        let names = [&keys.text, &keys.label, &keys.sample_weight];
+        let names_columns = names.into_iter().any(Option::is_some) || !keys.features.is_empty();
         if keys.file.is_none() && names_columns {
             return Err(
-                "`text`, `label` and `features` name columns of a file; set `file`, or remove them"
+                "`text`, `label`, `sample_weight` and `features` name columns of a file; set `file`, or remove them"
                     .to_owned(),
             );
         }
@@ -336,6 +346,7 @@ impl TryFrom<Keys> for DatasetConfig {
             columns: ColumnNames {
                 text: keys.text,
                 label: keys.label,
+                sample_weight: keys.sample_weight,
                 features: keys.features,
             },
             words: keys.words,
@@ -404,6 +415,7 @@ impl From<DatasetConfig> for Keys {
             task: config.task,
             text: config.columns.text,
             label: config.columns.label,
+            sample_weight: config.columns.sample_weight,
             features: config.columns.features,
             vocab_size: Some(config.vocab_size),
             seq_len: Some(config.seq_len),

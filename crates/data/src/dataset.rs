@@ -5,17 +5,18 @@ use crate::rules::LabelRule;
 use crate::task::{IGNORED, Task};
 
 /// Samples of one length with their labels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    tokens: Vec<u32>, // [sample, position]
-    labels: Vec<u32>, // [sample] or [sample, position]
+    tokens: Vec<u32>,             // [sample, position]
+    labels: Vec<u32>,             // [sample] or [sample, position]
+    pub(crate) weights: Vec<f32>, // like the labels, or empty
     positions: usize,
     cls: ClsPlace,
     per_position: bool,
 }
 
 /// A dataset in the two parts of an experiment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Splits {
     /// Samples to train on; none where each step draws its own.
     pub train: Dataset,
@@ -159,6 +160,7 @@ impl Dataset {
         Self {
             tokens: Vec::new(),
             labels: Vec::new(),
+            weights: Vec::new(),
             positions: cls.positions(seq_len),
             cls,
             per_position: false,
@@ -180,6 +182,7 @@ impl Dataset {
         Self {
             tokens: Vec::new(),
             labels: Vec::new(),
+            weights: Vec::new(),
             ..*self
         }
     }
@@ -240,6 +243,28 @@ impl Dataset {
                 *label = relabelled(*label, index / answers, index % answers);
             }
         }
+    }
+
+    /// Multiplies the weight of each answer, which is 1 at first, by what `of` makes of its sample's index and of its label.
+    pub fn weigh(&mut self, of: impl Fn(usize, u32) -> f64) {
+        let answers = self.labels_per_sample();
+        self.weights.resize(self.labels.len(), 1.0);
+        let pairs = self.weights.iter_mut().zip(&self.labels).enumerate();
+        for (index, (weight, &label)) in pairs {
+            *weight = (f64::from(*weight) * of(index / answers, label)) as f32;
+        }
+    }
+
+    /// How much each answer counts in the loss of training; `None` if all count alike. `[sample]` or `[sample, position]`
+    pub fn weights(&self) -> Option<&[f32]> {
+        (!self.weights.is_empty()).then_some(&self.weights)
+    }
+
+    /// The weights of a sample's answers; none if all count alike. `[answer]`
+    pub fn weights_of(&self, sample: usize) -> &[f32] {
+        let answers = self.labels_per_sample();
+        let own = self.weights.get(sample * answers..(sample + 1) * answers);
+        own.unwrap_or_default()
     }
 
     /// Whether samples have a label per position.

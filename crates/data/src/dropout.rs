@@ -50,6 +50,7 @@ impl TokenDropout {
             }));
             let labels = train.labels_of(sample).iter().copied();
             self.batch.push_each(&tokens, labels);
+            self.batch.weights.extend(train.weights_of(sample));
         }
         self.all = (0..batch.len() as u32).collect();
         (&self.batch, &self.all)

@@ -48,7 +48,7 @@ pub mod words;
 pub use amounts::{SampleCount, share_of};
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
-pub use config::{ColumnNames, DatasetConfig, DrawConfig, Source};
+pub use config::{ColumnNames, DatasetConfig, DrawConfig, Source, WEIGHT};
 pub use corpora::{Corpus, CorpusFacts, MARKER, Reading};
 pub use dataset::{Dataset, Parts, Splits, TextCounts};
 pub use dropout::{TokenDropout, dropout_numbers};

@@ -16,6 +16,7 @@ fn named(text: &str, label: &str, features: &[&str]) -> ColumnNames {
         text: name(text),
         label: name(label),
         features: owned(features),
+        ..ColumnNames::default()
     }
 }
 

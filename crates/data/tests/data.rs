@@ -28,3 +28,4 @@ mod test_sets;
 mod texts;
 mod token_labels;
 mod trips;
+mod weights;

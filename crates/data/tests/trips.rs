@@ -176,6 +176,7 @@ proptest! {
                 Samples::Values(names, _) => names.clone(),
                 _ => Vec::new(),
             },
+            ..ColumnNames::default()
         };
         prop_assume!(!columns.features.iter().any(|name| name == columns.label_name()));
         let has_words = !matches!(samples, Samples::Tokens(_));

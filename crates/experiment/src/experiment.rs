@@ -27,13 +27,15 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Combines a config with its samples and initial weights, which the seed draws if none are given.
+    /// Combines a config with its samples, weighs those of training, and takes initial weights, which the seed draws if none are
+    /// given.
     ///
     /// # Errors
-    /// When the model or a training step would be too large, or the weights that the config starts from are not given.
+    /// When the model or a training step would be too large, no training sample counts, or the weights that the config starts from are
+    /// not given.
     pub fn new(
         config: ExperimentConfig,
-        splits: Arc<Splits>,
+        mut splits: Arc<Splits>,
         start: Option<Vec<Parameter>>,
     ) -> Result<Self, Error> {
         let sized = config.check_size();
@@ -43,6 +45,15 @@ impl Experiment {
         let fresh = FreshSamples::new(&config.data, &splits.held_out, batch_size, config.seed);
         if start.is_none() && config.training.start.is_some() {
             let message = "`training.start`: this program cannot read the file; remove the key, or use `headlight train`";
+            return Err(Error::Input(message.to_owned()));
+        }
+        if config.training.class_weights.is_some() {
+            weigh(&mut Arc::make_mut(&mut splits).train, &config)?;
+        }
+        let mut weights = splits.train.weights().unwrap_or(&[1.0]).iter();
+        // Given weights may be of a model that is not trained on these samples.
+        if start.is_none() && weights.all(|&weight| weight == 0.0) {
+            let message = "all training samples have the weight 0; change training.class_weights or data.sample_weight";
             return Err(Error::Input(message.to_owned()));
         }
         let start = start.unwrap_or_else(|| {
@@ -162,6 +173,18 @@ impl Experiment {
 /// How many samples one forward pass without gradients takes: the longer the samples, the fewer.
 pub fn samples_per_pass(config: &ExperimentConfig) -> usize {
     (ATTENTION_LIMIT / config.attention_weights().max(1)).clamp(1, 500)
+}
+
+/// Multiplies the weight of each answer by that of its class, if the config has some.
+pub(crate) fn weigh(train: &mut Dataset, config: &ExperimentConfig) -> Result<(), Error> {
+    let Some(own) = &config.training.class_weights else {
+        return Ok(());
+    };
+    let weights = own.list(&config.data, train);
+    let weights = weights.map_err(|own| Error::Input(own.within("training").to_string()))?;
+    // A label that does not count has no class.
+    train.weigh(|_, label| weights.get(label as usize).copied().unwrap_or(1.0));
+    Ok(())
 }
 
 /// Refuses batches whose attention weights would not fit into memory: for each layer, training holds

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use headlight_data::{Batches, Dataset, FreshSamples, TokenDropout};
 
 use crate::error::Error;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, weigh};
 
 impl Experiment {
     /// Whether each step draws its own samples, so that there are no epochs.
@@ -20,7 +20,7 @@ impl Experiment {
     /// When no samples are left to draw.
     pub fn trained_on(&self, step: usize) -> Result<Cow<'_, Dataset>, Error> {
         match &self.fresh {
-            Some(fresh) => Ok(Cow::Owned(drawn(fresh, step.saturating_sub(1))?)),
+            Some(fresh) => Ok(Cow::Owned(drawn(self, fresh, step.saturating_sub(1))?)),
             None => Ok(Cow::Borrowed(&self.splits.train)),
         }
     }
@@ -52,7 +52,7 @@ impl<'a> Feed<'a> {
     pub(crate) fn batch(&mut self, step: usize) -> Result<(&Dataset, &[u32]), Error> {
         let experiment = self.experiment;
         let (train, batch) = if let Some(fresh) = &experiment.fresh {
-            self.drawn = drawn(fresh, step)?;
+            self.drawn = drawn(experiment, fresh, step)?;
             self.all = (0..self.drawn.len() as u32).collect();
             (&self.drawn, &self.all[..])
         } else {
@@ -72,7 +72,10 @@ impl<'a> Feed<'a> {
     }
 }
 
-fn drawn(fresh: &FreshSamples, step: usize) -> Result<Dataset, Error> {
+/// The samples that a step draws, with their weights.
+fn drawn(experiment: &Experiment, fresh: &FreshSamples, step: usize) -> Result<Dataset, Error> {
     let drawn = fresh.batch(step);
-    drawn.map_err(|invalid| Error::Input(invalid.within("data").to_string()))
+    let mut drawn = drawn.map_err(|invalid| Error::Input(invalid.within("data").to_string()))?;
+    weigh(&mut drawn, &experiment.config)?;
+    Ok(drawn)
 }

@@ -37,7 +37,9 @@ impl<'a> FusedEngine<'a> {
     /// # Errors
     /// When the config's model is invalid.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
-        let training = experiment.config.training.fused(experiment.config.seed);
+        let mut training = experiment.config.training.fused(experiment.config.seed);
+        // Those of a file stand in no config.
+        training.cross_entropy.is_weighted |= experiment.splits.train.weights().is_some();
         let start = Parameter::weights(&experiment.start);
         Ok(Self {
             experiment,
@@ -242,6 +244,7 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
     Samples {
         tokens: dataset.all_tokens(),
         labels: dataset.labels(),
+        weights: dataset.weights(),
     }
 }
 

@@ -18,3 +18,4 @@ mod shown;
 mod test_sets;
 mod training;
 mod trips;
+mod weights;

@@ -201,3 +201,21 @@ fn what_needs_epochs_is_refused() {
     assert!(parse(&["dump.every_epochs=0"]).is_ok());
     assert_eq!(parse(&[]).unwrap().dump.every_epochs.value, 0);
 }
+
+#[test]
+fn fresh_samples_have_the_weights_of_their_classes() {
+    let experiment = experiment(&["training.class_weights={ 1 = 4 }"]);
+    for step in 0..9 {
+        let drawn = experiment.trained_on(step).unwrap();
+        let weights = drawn
+            .labels()
+            .iter()
+            .map(|&label| [1.0, 4.0][label as usize]);
+        assert_eq!(drawn.weights().unwrap(), weights.collect::<Vec<f32>>());
+    }
+    let message = parse(&["training.class_weights=balanced"]).unwrap_err();
+    assert!(
+        message.contains("give a weight for each class"),
+        "{message}"
+    );
+}

@@ -36,6 +36,7 @@ fn value(kind: &Kind, (whole, number, text): &Drawn) -> Option<serde_json::Value
             let other = (whole.wrapping_add(1), number / 3.0, format!("{text}2"));
             vec![value(of, &drawn)?, value(of, &other)?].into()
         }
+        Kind::Table(of) => [(text.clone(), value(of, &drawn)?)].into_iter().collect(),
         Kind::Either(kinds) => value(&kinds[chosen(kinds.len())], &drawn)?,
         Kind::Section(_) | Kind::Variants(_) => return None,
     })

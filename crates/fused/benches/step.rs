@@ -74,7 +74,7 @@ impl Problem {
             order,
         } = self;
         let mut batches = order.chunks_exact(batch).cycle();
-        bencher.iter(|| model.step(Samples { tokens, labels }, batches.next().unwrap()));
+        bencher.iter(|| model.step(Samples::new(tokens, labels), batches.next().unwrap()));
     }
 }
 
@@ -101,7 +101,7 @@ fn step(criterion: &mut Criterion) {
             } = &mut problem;
             bencher.iter(|| {
                 for chosen in order.chunks(512) {
-                    model.predict(Samples { tokens, labels }, chosen, &mut predictions);
+                    model.predict(Samples::new(tokens, labels), chosen, &mut predictions);
                 }
             });
         });

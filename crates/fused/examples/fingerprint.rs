@@ -37,10 +37,7 @@ fn fingerprint(
     let labels: Vec<u32> = (0..8000)
         .map(|sample| u32::from(third(sample) % 7 == 3))
         .collect();
-    let samples = Samples {
-        tokens: &tokens,
-        labels: &labels,
-    };
+    let samples = Samples::new(&tokens, &labels);
     let mut model = Model::new(&architecture, training, &weights).with_instructions(set);
     let order: Vec<u32> = (0..8000).collect();
     for _ in 0..3 {
@@ -218,6 +215,7 @@ const ACCURATE: CrossEntropy = CrossEntropy {
     is_accurate: true,
     smoothing: 0.0,
     per_sample: false,
+    is_weighted: false,
 };
 
 fn adam_w(weight_decay: f64) -> TrainingSettings {

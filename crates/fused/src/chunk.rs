@@ -46,6 +46,13 @@ impl<'a> Chunk<'a> {
         self.samples.labels[self.sample(lane) * answers + answer]
     }
 
+    /// How much the loss of an answer counts.
+    #[inline(always)]
+    pub(crate) fn weight(&self, lane: usize, answer: usize, answers: usize) -> f32 {
+        let weights = self.samples.weights;
+        weights.map_or(1.0, |own| own[self.sample(lane) * answers + answer])
+    }
+
     /// The label of an answer in each lane.
     #[inline(always)]
     pub(crate) fn labels<const L: usize>(&self, answer: usize, answers: usize) -> [u32; L] {

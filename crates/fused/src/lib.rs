@@ -16,7 +16,7 @@
 //! let weights: Vec<f32> = (0..architecture.parameter_count()).map(|i| (i as f32).sin() / 2.0).collect();
 //! let mut model = Model::new(&architecture, adam, &weights);
 //!
-//! let samples = Samples { tokens: &[0, 1, 0, 2], labels: &[0, 1] };
+//! let samples = Samples::new(&[0, 1, 0, 2], &[0, 1]);
 //! let first = model.step(samples, &[0, 1]);
 //! let later = (0..500).map(|_| model.step(samples, &[0, 1])).last();
 //! assert!(later < Some(first / 100.0));

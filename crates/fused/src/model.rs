@@ -256,6 +256,10 @@ impl Model {
     /// Leaves the gradient in the model; returns the mean loss.
     fn differentiate(&mut self, team: &impl Team, samples: Samples<'_>, batch: &[u32]) -> f32 {
         self.check(samples, batch);
+        assert!(
+            samples.weights.is_none() || self.training.cross_entropy.is_weighted,
+            "the samples have weights; set CrossEntropy::is_weighted"
+        );
         let is_per_occurrence = self.training.optimizer.is_per_occurrence();
         let part = GradientPart {
             start: 0,

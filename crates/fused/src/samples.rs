@@ -8,6 +8,19 @@ pub struct Samples<'a> {
     /// The class of each sample; if the classifier reads every position, that of each position, or [`IGNORED`].
     /// `[sample]` or `[sample, position]`
     pub labels: &'a [u32],
+    /// How much the loss of each label counts in training, in the labels' shape; `None` if all count alike.
+    pub weights: Option<&'a [f32]>,
+}
+
+impl<'a> Samples<'a> {
+    /// Samples that all count alike.
+    pub fn new(tokens: &'a [u32], labels: &'a [u32]) -> Self {
+        Self {
+            tokens,
+            labels,
+            weights: None,
+        }
+    }
 }
 
 /// The label of a position that does not count.

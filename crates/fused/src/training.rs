@@ -144,4 +144,6 @@ pub struct CrossEntropy {
     pub smoothing: f32,
     /// Whether a sample's positions that count are averaged before samples are; if not, all of a batch count alike.
     pub per_sample: bool,
+    /// Whether samples may have weights. A batch's sum of weight times loss is divided by the number of answers, not by the weights.
+    pub is_weighted: bool,
 }

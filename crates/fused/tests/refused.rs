@@ -46,7 +46,7 @@ fn wrong_samples_and_states() {
     let stepped = |tokens: &[u32], labels: &[u32], batch: &[u32]| {
         let mut model = model();
         catch_unwind(AssertUnwindSafe(|| {
-            model.step(Samples { tokens, labels }, batch)
+            model.step(Samples::new(tokens, labels), batch)
         }))
         .is_ok()
     };
@@ -64,10 +64,7 @@ fn wrong_samples_and_states() {
     );
 
     let mut model_apart = with(|_, inputs| inputs.cls = None).unwrap();
-    let samples_apart = Samples {
-        tokens: apart,
-        labels,
-    };
+    let samples_apart = Samples::new(apart, labels);
     assert!(model_apart.step(samples_apart, &[1]).is_finite());
 
     let notebook = common::notebook(1).architecture();

@@ -192,3 +192,45 @@ fn a_page_has_the_samples_of_its_run_or_says_why_not() {
     assert!(page.len() < 3_000_000, "{}", page.len());
     refuses_typed(&folder, "lab mine.toml", &["mine.csv", "200 kB"]);
 }
+
+/// Weights are part of the samples: a page does not train without them, and a run is not resumed with others.
+#[test]
+fn weights_of_samples_stay_with_their_run() {
+    let folder = folder("lab_sample_weights");
+    let weighted = |of_others: f32| {
+        let samples = samples(60, ["ham", "spam"], true);
+        let lines = samples
+            .lines()
+            .enumerate()
+            .map(|(number, line)| match number {
+                0 => format!("{line},w\n"),
+                1 => format!("{line},3\n"),
+                _ => format!("{line},{of_others}\n"),
+            });
+        fs::write(folder.join("mine.csv"), lines.collect::<String>()).unwrap();
+    };
+    weighted(0.5);
+    fs::write(folder.join("mine.toml"), CONFIG).unwrap();
+    typed(&folder, "train mine.toml --run plain").done();
+    let own = "mine.toml --set data.sample_weight=w";
+    typed(&folder, &format!("train {own} --run run")).done();
+    assert!(weights(&folder, "run") != weights(&folder, "plain"));
+    let page = facts(&folder.join("run/inspector.html"))["runs"][0]["again"].clone();
+    let reason = page["recorded"].as_str().unwrap();
+    assert!(mentions(reason, "weights"), "{reason}");
+    refuses_typed(
+        &folder,
+        &format!("lab {own}"),
+        &["mine.csv", "have weights"],
+    );
+    refuses_typed(
+        &folder,
+        &format!("data {own} --out copy.npz"),
+        &["have weights"],
+    );
+    typed(&folder, "predict run mine.csv --out predictions.csv").done();
+
+    weighted(0.25);
+    let resumed = format!("train {own} --set training.epochs=3 --run run --resume");
+    refuses_typed(&folder, &resumed, &["samples of [data] have changed"]);
+}

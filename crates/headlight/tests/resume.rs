@@ -32,7 +32,7 @@ fn longer_training_is_the_longer_run() {
     let folder = folder("longer");
     let patience =
         "data.samples=320 training.patience=2 training.learning_rate=0.2 training.evaluate_every=5";
-    let dropout = "training.dropout.preset=pytorch training.dropout.embedding=0.2";
+    let dropout = "training.dropout.preset=pytorch training.dropout.embedding=0.2 training.class_weights=balanced";
     for (name, engine, sets, epochs) in [
         ("fused", "fused", "", [1, 2]),
         ("burn", "burn", "", [1, 2]),

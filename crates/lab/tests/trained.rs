@@ -330,7 +330,7 @@ fn modern() -> Value {
         },
         "training": {
             "epochs": 3, "batch_size": 16, "learning_rate": 0.01, "optimizer": "adamw", "weight_decay": 0.1,
-            "schedule": "cosine", "warmup_steps": 3, "max_grad_norm": 1.0,
+            "schedule": "cosine", "warmup_steps": 3, "max_grad_norm": 1.0, "class_weights": { "1": 2.5 },
         },
     })
 }
@@ -359,8 +359,13 @@ fn a_model_of_newer_parts_has_the_bytes_of_the_engine() {
     let bits = |weights: &[f32]| weights.iter().map(|weight| weight.to_bits()).collect();
     let (found, expected): (Vec<u32>, Vec<u32>) = (bits(&weights), bits(&engine.weights()));
     assert_eq!(found, expected);
-    // Another decay gives other weights, so the bytes are those of this training.
-    let mut plain = begin.clone();
-    plain["config"]["training"]["weight_decay"] = json!(0.0);
-    assert_ne!(trained(&plain).1["weights_sha256"], ended["weights_sha256"]);
+    // Another setting gives other parameters, so the bytes are those of this training.
+    for (key, value) in [
+        ("weight_decay", json!(0.0)),
+        ("class_weights", json!("balanced")),
+    ] {
+        let mut other = begin.clone();
+        other["config"]["training"][key] = value;
+        assert_ne!(trained(&other).1["weights_sha256"], ended["weights_sha256"]);
+    }
 }

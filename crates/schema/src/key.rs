@@ -40,6 +40,8 @@ pub enum Kind {
     Choice(Vec<Choice>),
     /// A list of such values.
     List(Box<Kind>),
+    /// A table from names that the user chooses to such values.
+    Table(Box<Kind>),
     /// A value of one of these kinds.
     Either(Vec<Kind>),
     /// A section with these keys.

@@ -35,7 +35,7 @@ impl Answers {
             return Ok(Vec::new());
         }
         let chosen: Vec<u32> = (0..labels.len() as u32).collect();
-        let samples = Samples { tokens, labels };
+        let samples = Samples::new(tokens, labels);
         self.model.predict(samples, &chosen, &mut self.predictions);
         let logits = self.predictions.logits.chunks_exact(self.logits);
         let answer = |((logits, &label), tokens): ((&[f32], &u32), &[u32])| {

@@ -225,9 +225,11 @@ impl SampleTable {
         }
         let is_known = has_tokens || text.is_some() || has_features;
         let label = self.called(named.label.as_ref(), &LABELS, text, LABEL)?;
+        let weight = self.weight_column(named);
         let is_left = |index: usize, column: &ColumnContent<'_>| {
             let is_sample = has_tokens && is_tokens(column)
-                || named.features.iter().any(|name| name == column.name);
+                || named.features.iter().any(|name| name == column.name)
+                || weight == Some(index);
             // A column without a name numbers the rows.
             let is_other = ["", "split"].contains(&&*column.name.to_ascii_lowercase());
             ![text, label].contains(&Some(index)) && !is_sample && !is_other

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::error::{FileError, FitError};
 use super::rows::Rows;
 use crate::cls::ClsPlace;
-use crate::config::{DatasetConfig, Source};
+use crate::config::{DatasetConfig, Source, WEIGHT};
 use crate::dataset::{Dataset, Splits};
 use crate::fold::Fold;
 use crate::order::order;
@@ -134,6 +134,10 @@ impl Rows {
         }
         let mut trained = dataset.select(&train);
         trained.relabel(|label, sample, position| config.noisy(label, train[sample], position));
+        let weights = self.weights(&train, config.columns.sample_weight.as_deref())?;
+        if !weights.is_empty() {
+            trained.weigh(|sample, _| weights[sample]);
+        }
         let splits = Splits::new(trained, dataset.select(&held_out));
         let judged = &splits.held_out;
         let has_label = |sample| judged.counted(sample).next().is_some();
@@ -144,6 +148,29 @@ impl Rows {
             return Err(self.refuse(first, reason).into());
         }
         Ok(Splits { texts, ..splits })
+    }
+
+    /// The weights of the training samples; none if neither the file nor the config has any.
+    fn weights(&self, train: &[usize], named: Option<&str>) -> Result<Vec<f64>, FileError> {
+        let name = named.unwrap_or("sample_weight");
+        let Some(given) = &self.weights else {
+            let reason = format!(
+                "it has no column `{name}`, which data.sample_weight names; add it, or remove data.sample_weight"
+            );
+            let error = named.map(|_| FileError::new(&self.name, reason));
+            return error.map_or(Ok(Vec::new()), Err);
+        };
+        let weight = |&row: &usize| {
+            let weight = given[row].parse().ok();
+            weight.filter(|&own| WEIGHT.contains(own)).ok_or_else(|| {
+                let reason = format!(
+                    "the weight in `{name}` is `{}`; write a number from 0 to 3.4e38, or delete the row",
+                    given[row]
+                );
+                self.refuse(row, &reason)
+            })
+        };
+        train.iter().map(weight).collect()
     }
 
     /// The token that follows each position of a sample; none follows padding.

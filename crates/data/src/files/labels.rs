@@ -82,6 +82,16 @@ impl fmt::Display for Label {
     }
 }
 
+impl DatasetConfig {
+    /// The class of a name, or else of a number.
+    pub fn class_called(&self, name: &str) -> Option<u32> {
+        let mut all = 0..self.n_classes as u32;
+        let number: Option<u32> = name.parse().ok();
+        let number = number.filter(|class| all.contains(class) && !numbers_are_names(self));
+        all.find(|&class| self.class_name(class) == name).or(number)
+    }
+}
+
 /// Whether a label that is a number is the name of a class, and not its number: because some names are numbers.
 pub fn numbers_are_names(config: &DatasetConfig) -> bool {
     let mut names = config.classes.iter();

@@ -1,6 +1,6 @@
 //! Datasets as npz: `tokens` int64 `[sample, position]` and `labels` float32 `[sample]` for training, or int64 `[sample, position]`
 //! with -100 where none counts, as PyTorch has it; `held_out_tokens` and `held_out_labels` for the held-out set. If classes have names, `classes` has them and labels are
-//! their indices. If samples have padding, `padding_token` is its id.
+//! their indices. If samples have padding, `padding_token` is its id. If training samples have weights, `sample_weight` has them, `[sample]`.
 
 use std::io::{self, Read, Seek, Write};
 
@@ -17,13 +17,15 @@ const HELD_OUT: &str = "held_out_";
 
 const CLASSES: &str = "classes";
 const PADDING_TOKEN: &str = "padding_token";
+const SAMPLE_WEIGHT: &str = "sample_weight";
 
 /// All arrays of a dataset.
-const KNOWN: [&str; 6] = [
+const KNOWN: [&str; 7] = [
     "tokens",
     "labels",
     "held_out_tokens",
     "held_out_labels",
+    SAMPLE_WEIGHT,
     CLASSES,
     PADDING_TOKEN,
 ];
@@ -90,7 +92,7 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
         let id = token_id(token).map_err(|reason| format!("`{PADDING_TOKEN}`: {reason}"))?;
         padding = Some((token, id));
     }
-    let mut found = Vec::new();
+    let (mut found, mut weights) = (Vec::new(), None);
     for (held_out, prefix) in [(false, ""), (true, HELD_OUT)] {
         let (tokens_name, labels_name) = (format!("{prefix}tokens"), format!("{prefix}labels"));
         if held_out && !npz.contains(&tokens_name) {
@@ -103,6 +105,16 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
                 tokens.shape
             ));
         };
+        if !held_out && npz.contains(SAMPLE_WEIGHT) {
+            let own = npz.numbers(SAMPLE_WEIGHT)?;
+            if own.shape != [count] {
+                return Err(format!(
+                    "`tokens` has {count} samples, but `{SAMPLE_WEIGHT}` has the shape {:?}; give one weight for each sample",
+                    own.shape
+                ));
+            }
+            weights = Some(own.values.iter().map(f64::to_string).collect());
+        }
         let labels = if npz.contains(&labels_name) {
             Some(npz.numbers(&labels_name)?)
         } else {
@@ -146,6 +158,7 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
     Ok(Rows {
         classes: names.iter().map(Label::to_string).collect(),
         padding_token: padding.map(|(_, id)| id),
+        weights,
         ..rows
     })
 }

@@ -115,6 +115,8 @@ pub struct Rows {
     pub(super) padding_token: Option<u32>,
     /// Why there are no labels, if a config names a column that the file lacks.
     pub(super) unlabelled: Option<String>,
+    /// How the file writes the weight of each sample, if it has weights; an array has none for held-out samples, which are last.
+    pub(super) weights: Option<Vec<String>>,
     pub(super) samples: Vec<Sample>,
 }
 

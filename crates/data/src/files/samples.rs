@@ -39,7 +39,7 @@ impl SampleTable {
     pub fn samples(&self, named: &ColumnNames) -> Result<Rows, FileError> {
         if !self.has_columns() && *named != ColumnNames::default() {
             return Err(self.refuse(
-                "data.text, data.label and data.features name columns of CSV or keys of JSONL, and this file has neither; remove these keys"
+                "data.text, data.label, data.sample_weight and data.features name columns of CSV or keys of JSONL, and this file has neither; remove these keys"
             ));
         }
         match &self.form {
@@ -110,6 +110,11 @@ impl SampleTable {
                 self.listed()
             )
         });
+        rows.weights = self.weight_column(named).map(|column| {
+            let cells = (0..self.len()).map(|row| self.filled(row, Some(column)));
+            let texts = cells.map(|cell| cell.map_or("", |cell| cell.text.trim()).to_owned());
+            texts.collect()
+        });
         for cell in (0..self.len()).filter_map(|row| self.filled(row, marks.label)) {
             if let Ok(Some(label)) = label_of(cell.kind, cell.text) {
                 // JSON tells `1` from `"1"`.
@@ -121,6 +126,11 @@ impl SampleTable {
             }
         }
         Ok(rows)
+    }
+
+    /// The column of weights that a config names.
+    pub(super) fn weight_column(&self, named: &ColumnNames) -> Option<usize> {
+        self.find(named.sample_weight.as_ref()?)
     }
 
     pub(super) fn is_json(&self) -> bool {
@@ -180,10 +190,11 @@ impl SampleTable {
         };
         // A label among what is read would give the answer away.
         used.extend(label);
+        used.extend(self.weight_column(named));
         match (1..used.len()).find(|&index| used[..index].contains(&used[index])) {
             None => Ok(found),
             Some(index) => Err(format!(
-                "has one column, `{}`, for two things; name another in data.text, data.features or data.label",
+                "has one column, `{}`, for two things; name another in data.text, data.features, data.label or data.sample_weight",
                 self.columns[used[index]]
             )),
         }

@@ -5,6 +5,7 @@ use headlight_data::words::PAD;
 use headlight_data::{CLS, ClsPlace, Dataset, DatasetConfig, SampleShape, Task, TestSet};
 use headlight_schema::{ConfigSection, InvalidValue, section};
 
+use super::class_weights::ClassWeights;
 use super::compute::ComputeConfig;
 use super::recording::{CheckpointConfig, DumpConfig, ReportConfig};
 use super::training::{TokenSecondMoment, TrainingConfig};
@@ -57,6 +58,10 @@ impl ExperimentConfig {
         self.validate_fresh()?;
         self.validate_tests()?;
         self.training.validate().map_err(within("training"))?;
+        if let Some(weights) = &self.training.class_weights {
+            let checked = weights.list(&self.data, &self.data.no_samples());
+            checked.map_err(within("training"))?;
+        }
         if self.model.tied_embeddings
             && self.training.token_second_moment.value == TokenSecondMoment::PerOccurrence
         {
@@ -140,6 +145,10 @@ impl ExperimentConfig {
         }
         if self.training.steps.is_none() {
             return refused("training.steps", "set training.steps");
+        }
+        if self.training.class_weights == Some(ClassWeights::Balanced) {
+            let remedy = "give a weight for each class, such as { 1 = 5.0 }";
+            return refused("training.class_weights", remedy);
         }
         if self.dump.every_epochs.value > 0 && self.dump.every_epochs.is_given {
             return refused("dump.every_epochs", "use dump.every_steps");

@@ -1,6 +1,7 @@
 //! The config of an experiment: data, model, training, what to record, and where to compute.
 
 mod adaptable;
+mod class_weights;
 mod compute;
 mod dropout;
 mod experiment;
@@ -13,6 +14,7 @@ pub mod toml;
 mod training;
 
 pub use adaptable::Adaptable;
+pub use class_weights::ClassWeights;
 pub use compute::{ComputeConfig, EngineName};
 pub use dropout::{DropoutConfig, DropoutPreset};
 pub use experiment::ExperimentConfig;

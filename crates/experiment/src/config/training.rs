@@ -6,6 +6,7 @@ use headlight_fused::{Adam, AdamW, CrossEntropy, Dropout, Optimizer, Sgd, Traini
 use headlight_schema::{ConfigSection, InvalidValue, Range, choices, section};
 
 use super::adaptable::Adaptable;
+use super::class_weights::ClassWeights;
 use super::dropout::DropoutConfig;
 use crate::metrics::Criterion;
 
@@ -77,6 +78,10 @@ section! {
         #[range(Range::BELOW_ONE.in_float32())]
         #[omit(default)]
         pub label_smoothing: f64 = 0.0,
+        /// How much the answers of each class count in the loss of training: a class's name or number with its weight, 1 if unset. The loss
+        /// of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights.
+        #[omit(default)]
+        pub class_weights: Option<ClassWeights> = None,
         /// The share of tokens that each step leaves out at random; `[CLS]` stays, and evaluations leave out none. It needs
         /// `model.attention.padding_token`, which takes their place.
         #[range(Range::BELOW_ONE)]
@@ -195,6 +200,7 @@ impl TrainingConfig {
                 is_accurate: self.is_accurate(),
                 smoothing: self.label_smoothing as f32,
                 per_sample: self.loss_per_sample,
+                is_weighted: self.class_weights.is_some(),
             },
             max_grad_norm: self.max_grad_norm,
             measures_norm: self.norms,

@@ -85,6 +85,7 @@ fn words(kind: &Kind) -> String {
             Kind::Section(_) => "list of sections".to_owned(),
             of => format!("list of {}", words(of)),
         },
+        Kind::Table(of) => format!("table of {}s", words(of)),
         Kind::Either(kinds) => kinds.iter().map(words).collect::<Vec<_>>().join(" or "),
         Kind::Section(_) | Kind::Variants(_) => "section with `kind`".to_owned(),
     }

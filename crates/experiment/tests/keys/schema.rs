@@ -73,6 +73,7 @@ fn of_kind(kind: &Kind) -> Value {
             json!({ "enum": names, "x-taplo": { "docs": { "enumValues": sentences } } })
         }
         Kind::List(of) => json!({ "type": "array", "items": of_kind(of) }),
+        Kind::Table(of) => json!({ "type": "object", "additionalProperties": of_kind(of) }),
         Kind::Either(kinds) => {
             json!({ "anyOf": kinds.iter().map(of_kind).collect::<Vec<_>>() })
         }

@@ -9,7 +9,7 @@
 //! the probabilities of the other classes instead: `dz_y = -Σ_{k≠y} p_k`, and, where `y` is the largest, the loss
 //! `log(1 + Σ_{k≠y} e^(z_k - z_y))`.
 //!
-//! Answers whose label is [`IGNORED`] have no loss. With label smoothing `s`, the target of each of `K` classes is `s / K`, plus `1 - s` for the true one.
+//! Answers whose label is [`IGNORED`] have no loss. Weights multiply the losses of answers, and so their gradients. With label smoothing `s`, the target of each of `K` classes is `s / K`, plus `1 - s` for the true one.
 
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ impl<const L: usize> Pass<'_, L> {
         counts.map(|count| if count > 0.0 { 1.0 / count } else { 0.0 })
     }
 
-    /// The loss of a lane that training lowers: the sum over its answers that count.
+    /// The loss of a lane that training lowers: the sum of weight times loss over its answers that count.
     pub(crate) fn training_loss(&self, chunk: Chunk<'_>, lane: usize) -> f32 {
         let (n_logits, of_sample) = (self.architecture.n_logits(), self.architecture.answers());
         let smoothing = self.cross_entropy.smoothing;
@@ -70,8 +70,9 @@ impl<const L: usize> Pass<'_, L> {
             if label == IGNORED {
                 continue;
             }
+            let weight = chunk.weight(lane, answer, of_sample);
             if smoothing == 0.0 {
-                sum += loss;
+                sum += weight * loss;
                 continue;
             }
             // The mean over classes of the loss that each would have if it were the true one.
@@ -84,7 +85,7 @@ impl<const L: usize> Pass<'_, L> {
                     loss + sum / logits.len() as f32
                 }
             };
-            sum += (1.0 - smoothing) * loss + smoothing * even;
+            sum += weight * ((1.0 - smoothing) * loss + smoothing * even);
         }
         sum
     }
@@ -98,6 +99,11 @@ impl<const L: usize> Pass<'_, L> {
         for answer in 0..answers {
             let (mut labels, own) = (chunk.labels(answer, of_sample), range(answer, n_logits));
             labels[chunk.chosen.len()..].fill(IGNORED);
+            let weight = |lane| shares[lane] * chunk.weight(lane, answer, of_sample);
+            let shares = match chunk.samples.weights {
+                None => shares,
+                Some(_) => std::array::from_fn(weight),
+            };
             let logits = &values.logits[own.clone()];
             let probabilities = &values.probabilities[own.clone()];
             let into = &mut values.d_logits[own];

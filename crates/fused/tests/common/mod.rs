@@ -133,10 +133,7 @@ impl Problem {
     }
 
     pub fn samples(&self) -> Samples<'_> {
-        Samples {
-            tokens: &self.tokens,
-            labels: &self.labels,
-        }
+        Samples::new(&self.tokens, &self.labels)
     }
 
     /// The tokens of each sample.
@@ -213,6 +210,7 @@ pub fn trainings() -> [TrainingSettings; 4] {
         is_accurate: true,
         smoothing: 0.1,
         per_sample: false,
+        is_weighted: false,
     };
     let of = |optimizer| TrainingSettings {
         optimizer,

@@ -19,6 +19,8 @@ const VALUES: &[(&str, &str)] = &[
     (".samples", "1 7 9 20 30"),
     (".held_out", "0 1 5 0.3 0.9"),
     (".text .label", r#""text" "label" "two""#),
+    (".sample_weight", r#""one" "weight""#),
+    (".class_weights", "{1=3.0} {0=0.0,1=0.5}"),
     (".features", r#"["one"] ["text"] []"#),
     (".vocab_size", "2 3 4 5 5 6 8"),
     (".seq_len", "1 1 2 3 4 5 6"),

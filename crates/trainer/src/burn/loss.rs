@@ -16,7 +16,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// The mean over the answers of a batch that count; 0 if none does.
+    /// The mean over the answers of a batch that count, of weight times loss; 0 if none does.
     ///
     /// # Shapes
     /// - logits: `[answer, logit]`
@@ -50,6 +50,12 @@ impl Loss {
             }; // [counted, 1]
             losses + further * self.smoothing
         };
+        let losses = if batch.weights.is_empty() {
+            losses
+        } else {
+            let weights = TensorData::new(counted.weights, [count, 1]);
+            losses * Tensor::<2>::from_data(weights, &device)
+        };
         if self.per_sample {
             let shares = TensorData::new(counted.shares, [count, 1]);
             (losses * Tensor::<2>::from_data(shares, &device)).sum()
@@ -66,6 +72,8 @@ struct Counted {
     labels: Vec<u32>,
     /// The share of each in the loss, if samples are averaged first.
     shares: Vec<f32>,
+    /// The weight of each, if they have weights.
+    weights: Vec<f32>,
 }
 
 impl Counted {
@@ -75,6 +83,7 @@ impl Counted {
             places: Vec::new(),
             labels: Vec::new(),
             shares: Vec::new(),
+            weights: Vec::new(),
         };
         let of_sample = |labels: &[u32]| labels.iter().filter(|&&label| label != IGNORED).count();
         let samples = batch.labels.chunks(answers.max(1));
@@ -82,8 +91,9 @@ impl Counted {
         for (sample, labels) in samples.enumerate() {
             let share = 1.0 / (of_sample(labels) * with_any).max(1) as f32;
             for (place, &label) in labels.iter().enumerate().filter(|own| *own.1 != IGNORED) {
-                all.places
-                    .push(((sample * answers + place) as u32).cast_signed());
+                let index = sample * answers + place;
+                all.places.push((index as u32).cast_signed());
+                all.weights.extend(batch.weights.get(index));
                 all.labels.push(label);
                 all.shares.push(share);
             }

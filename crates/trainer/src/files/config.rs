@@ -102,6 +102,7 @@ fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> ColumnNames {
         match (key, parsed) {
             ("data.text", Value::String(name)) => columns.text = Some(name),
             ("data.label", Value::String(name)) => columns.label = Some(name),
+            ("data.sample_weight", Value::String(name)) => columns.sample_weight = Some(name),
             ("data.features", names) => columns.features = names.try_into().unwrap_or_default(),
             _ => {}
         }

@@ -49,5 +49,8 @@ pub fn add_splits(hash: &mut Sha256, splits: &Splits) {
             let bytes = labels.iter().map(|label| label.to_le_bytes()[byte]);
             hash.update(bytes.collect::<Vec<u8>>());
         }
+        for weight in split.weights().unwrap_or_default() {
+            hash.update(weight.to_le_bytes());
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! 300 random experiments that use every value of every key of the model and of training steps.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use headlight_trainer::files::config;
 use headlight_trainer::train::session::Session;
@@ -8,7 +9,7 @@ use headlight_trainer::train::session::Session;
 use crate::compare::{ANY, compare, configs};
 
 /// Keys whose values are chosen by name, with all their values; at least 20 of the configs have each of them.
-const VALUES: [(&str, &[&str]); 46] = [
+const VALUES: [(&str, &[&str]); 47] = [
     (
         "data.task",
         &["classification", "token-classification", "next-token"],
@@ -64,6 +65,10 @@ const VALUES: [(&str, &[&str]); 46] = [
     ("training.dropout.attention", &["0.0", "0.4"]),
     ("training.dropout.hidden", &["0.5"]),
     ("training.dropout.residual", &["0.0", "0.1"]),
+    (
+        "training.class_weights",
+        &["balanced", "{ 1 = 3.0, 0 = 0.2 }"],
+    ),
 ];
 
 #[test]
@@ -87,12 +92,12 @@ fn random_experiments_take_the_same_course() {
         for (key, value) in settings {
             *counts.entry((key.to_owned(), value)).or_default() += 1;
         }
-        compare(
-            &Session::open(config).unwrap(),
-            &format!("{sets:?}"),
-            10,
-            &ANY,
-        );
+        let mut session = Session::open(config).unwrap();
+        if cases % 5 == 0 {
+            let train = &mut Arc::make_mut(&mut session.experiment.splits).train;
+            train.weigh(|sample, _| (sample % 7) as f64 / 2.0);
+        }
+        compare(&session, &format!("{sets:?}"), 10, &ANY);
         cases += 1;
     }
     println!("{refused} draws were refused");
@@ -189,6 +194,11 @@ impl Draw {
         if seed % 2 == 1 {
             let mut own = Self { state: seed as u64 };
             own.dropout(&mut settings);
+        }
+        if seed % 4 == 0 {
+            let mut own = Self { state: seed as u64 };
+            own.below(2);
+            own.set_any(&mut settings, "training.class_weights");
         }
         settings.0
     }

@@ -82,6 +82,7 @@ export const training_token_second_moment = {"default":"per-occurrence","key":"t
 export const training_cross_entropy = {"key":"training.cross_entropy","optional":true,"values":["plain","accurate"]};
 export const training_loss_per_sample = {"default":false,"key":"training.loss_per_sample","values":[true,false]};
 export const training_label_smoothing = {"default":0.0,"key":"training.label_smoothing","least":0,"step":"any"};
+export const training_class_weights = {"key":"training.class_weights","optional":true,"values":["balanced"]};
 export const training_token_dropout = {"default":0.0,"key":"training.token_dropout","least":0,"step":"any"};
 export const training_evaluate_every = {"default":0,"key":"training.evaluate_every","least":0};
 export const training_evaluations_per_decade = {"default":0,"key":"training.evaluations_per_decade","least":0};

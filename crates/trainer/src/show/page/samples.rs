@@ -40,7 +40,10 @@ pub(super) fn carried(
         return Ok(Err(reason.to_owned()));
     }
     let rows = dataset_file::read(path, &config.data.columns)?;
-    fit(&rows, config)?;
+    let splits = fit(&rows, config)?;
+    if splits.train.weights().is_some() {
+        return Ok(Err("have weights, which a page does not carry".to_owned()));
+    }
     let data = own_data(&rows, config)?;
     let json = serde_json::to_string(&data);
     let size = json.map_or(usize::MAX, |json| json.len());
