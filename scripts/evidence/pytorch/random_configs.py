@@ -209,6 +209,15 @@ class Draw:
             self.config |= {f"{own}{place}": self.one_of(*rates) for place in ("attention", "hidden", "residual")}
         self.config[f"{own}embedding"] = self.one_of(*rates)
 
+    def class_weights(self) -> None:
+        """Of some classes, or by their numbers of answers, or none."""
+        own = "training.class_weights"
+        kind = self.one_of("table", "table", "balanced", "none")
+        if kind == "table":
+            self.config |= {f"{own}.0": self.one_of(0.2, 3.0), f"{own}.1": self.one_of(0.0, 5.0)}
+        elif kind == "balanced":
+            self.config[own] = kind
+
     def training(self) -> None:
         config = self.config
         config["training.steps"] = STEPS

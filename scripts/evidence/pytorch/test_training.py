@@ -9,6 +9,8 @@ a small loss has no more digits. Some trainings amplify any rounding: a rectifie
 whole step of a gradient that is all rounding. So PyTorch first trains a second time, with gradients off by the rounding of float32. If
 that alone changes a loss by 2e-6, the config is left out: at most a tenth of them.
 
+With weights, PyTorch's losses, of `reduction="none"`, are multiplied before their mean.
+
 With dropout, PyTorch gets the masks from `chacha.py`: in place of those of its own layers, too, whose places are the preset's.
 """
 
@@ -30,12 +32,14 @@ NOISE = 1.2e-7
 CONFIGS = 168
 LEAST_CONFIGS = 160
 DROPOUT_CONFIGS = 66
+WEIGHT_CONFIGS = 66
 # Each value of a key must occur in so many configs of a hundred.
 LEAST = 4
 
 compared: list[dict] = []
 steep: list[int] = []
 steep_with_dropout: list[int] = []
+steep_with_weights: list[int] = []
 
 
 @pytest.mark.parametrize("number", range(CONFIGS))
@@ -81,6 +85,31 @@ def test_losses_with_dropout_are_pytorchs(headlight, tmp_path, number):
 
 def test_enough_had_dropout():
     assert DROPOUT_CONFIGS - len(steep_with_dropout) >= 60
+
+
+@pytest.mark.parametrize("number", range(WEIGHT_CONFIGS))
+def test_losses_with_weights_are_pytorchs(headlight, tmp_path, number):
+    generator = np.random.default_rng([3, number])
+    draw = Draw(generator, uses_layers=number % 3 == 0)
+    config = draw.all()
+    draw.class_weights()
+    own = Headlight(headlight, config, tmp_path)
+    pytorch = PyTorch(config, draw.uses_layers, *own.start())
+    of_samples = np.ones(len(pytorch.tokens))
+    # In the samples of a file, padding follows the other tokens.
+    if "model.attention.padding_token" not in config:
+        of_samples = generator.exponential(size=len(of_samples))
+        own.weigh(config, of_samples)
+    pytorch.weigh(of_samples)
+    exact = pytorch.losses()
+    if difference(pytorch.losses(NOISE), exact) > TOLERANCE / 5:
+        steep_with_weights.append(number)
+        return
+    assert difference(own.losses(), exact) <= TOLERANCE, config
+
+
+def test_enough_had_weights():
+    assert WEIGHT_CONFIGS - len(steep_with_weights) >= 60
 
 
 def move(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:

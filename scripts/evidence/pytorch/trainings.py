@@ -24,6 +24,9 @@ class Headlight:
 
     def __init__(self, program, config: dict, folder: pathlib.Path):
         self.program, self.folder, self.path = program, folder, folder / "config.toml"
+        self._write(config)
+
+    def _write(self, config: dict) -> None:
         # Strings, numbers, switches and lists are in TOML as in JSON.
         self.path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items()))
 
@@ -39,6 +42,16 @@ class Headlight:
             after = np.full_like(tokens[:, :1], NOT_COUNTED)
             labels = samples["labels"].astype(np.int64) if "labels" in samples else np.hstack([tokens[:, 1:], after])
             return self.weights("start"), tokens, labels
+
+    def weigh(self, config: dict, weights: np.ndarray) -> None:
+        """Later trainings are on a file of the samples that `start` gave, with a weight for each."""
+        with np.load(self.folder / "samples.npz") as samples:
+            np.savez(self.folder / "weighted.npz", **samples, sample_weight=weights)
+        task = config.get("data.task", "classification")
+        given = {"data.n_classes": 2 if task == "classification" else config["data.vocab_size"]}
+        kept = ["data.task", "data.cls", "data.vocab_size", "data.seq_len", "data.n_classes"]
+        kept = {key: value for key, value in config.items() if key in kept or not key.startswith("data.")}
+        self._write(given | kept | {"data.file": str(self.folder / "weighted.npz")})
 
     def weights(self, name: str) -> dict[str, np.ndarray]:
         return safetensors.numpy.load_file(self.folder / name / "model.safetensors")
@@ -67,6 +80,19 @@ class PyTorch:
     def __init__(self, config: dict, uses_layers: bool, weights: dict[str, np.ndarray], tokens: np.ndarray, labels: np.ndarray):
         self.config, self.uses_layers, self.weights = config, uses_layers, weights
         self.tokens, self.labels = torch.from_numpy(tokens), torch.from_numpy(labels)
+        # How much each answer counts.
+        self.answer_weights = torch.ones(labels.shape)
+
+    def weigh(self, of_samples: np.ndarray) -> None:
+        """Weighs each answer by its sample and, as scikit-learn's `class_weight` does, by its class."""
+        labels, own = self.labels, "training.class_weights"
+        weights = {int(key.split(".")[-1]): value for key, value in self.config.items() if key.startswith(own + ".")}
+        if own in self.config:
+            classes, counts = labels[labels != NOT_COUNTED].unique(return_counts=True)
+            weights = dict(zip(classes.tolist(), counts.sum() / (len(classes) * counts), strict=True))
+        self.answer_weights = torch.from_numpy(of_samples).reshape(-1, *[1] * (labels.ndim - 1)).repeat(1, *labels.shape[1:])
+        for label, weight in weights.items():
+            self.answer_weights[labels == label] *= weight
 
     def losses(self, noise: float = 0.0) -> np.ndarray:
         """The losses of the steps. With noise, every number of a gradient is off by up to that share of the largest one of
@@ -105,11 +131,12 @@ class PyTorch:
         return {name.replace("/", "."): parameter.grad.numpy() for name, parameter in model.own.items()}
 
     def _loss(self, logits: torch.Tensor) -> torch.Tensor:
-        """The mean loss of the answers that count: `logits` are `[sample, class]` or `[sample, position, class]`."""
+        """The mean over the answers that count of weight times loss: `logits` are `[sample, class]` or `[sample, position, class]`."""
         smoothing = self.config.get("training.label_smoothing", 0.0)
         losses = nn.functional.cross_entropy(
             logits.flatten(0, -2), self.labels.flatten(), reduction="none", label_smoothing=smoothing, ignore_index=NOT_COUNTED
         ).reshape(self.labels.shape)
+        losses = losses * self.answer_weights
         counted = self.labels != NOT_COUNTED
         if self.config.get("training.loss_per_sample"):
             return (losses.sum(-1) / counted.sum(-1)).mean()
