@@ -1,4 +1,5 @@
 //! Weights of the samples of a file.
+#![allow(clippy::float_cmp)]
 
 use crate::common::{completed, parsed, read_columns};
 use headlight_data::files::{FileKeys, Format};

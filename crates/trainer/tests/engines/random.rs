@@ -93,7 +93,7 @@ fn random_experiments_take_the_same_course() {
             *counts.entry((key.to_owned(), value)).or_default() += 1;
         }
         let mut session = Session::open(config).unwrap();
-        if cases % 5 == 0 {
+        if cases.is_multiple_of(5) {
             let train = &mut Arc::make_mut(&mut session.experiment.splits).train;
             train.weigh(|sample, _| (sample % 7) as f64 / 2.0);
         }
@@ -195,7 +195,7 @@ impl Draw {
             let mut own = Self { state: seed as u64 };
             own.dropout(&mut settings);
         }
-        if seed % 4 == 0 {
+        if seed.is_multiple_of(4) {
             let mut own = Self { state: seed as u64 };
             own.below(2);
             own.set_any(&mut settings, "training.class_weights");
