@@ -119,9 +119,10 @@ struct ColumnContent<'a> {
     are_numbers: bool,
     /// Whether no value is a list or an object.
     are_plain: bool,
-    /// The first value, as it is written, and whether all are written so.
+    /// The first value, as it is written.
     first: &'a str,
-    are_alike: bool,
+    /// A value that is written differently.
+    other: Option<&'a str>,
 }
 
 impl ColumnContent<'_> {
@@ -165,7 +166,7 @@ impl ColumnContent<'_> {
                 format!("holds {NOT_WHOLE}, not classes such as low and high")
             }
             // Of labels that differ in blanks, the reader of the samples says which are one.
-            _ if different == 1 && self.are_alike => format!(
+            _ if different == 1 && self.other.is_none() => format!(
                 "has one label, `{}`; training needs at least two classes",
                 self.first.trim()
             ),
@@ -290,7 +291,7 @@ impl SampleTable {
             are_numbers: true,
             are_plain: true,
             first: "",
-            are_alike: true,
+            other: None,
         };
         let mut columns: Vec<ColumnContent<'_>> =
             self.columns.iter().map(|name| column(name)).collect();
@@ -306,7 +307,9 @@ impl SampleTable {
                 column.filled += 1;
                 column.are_whole &= whole_number(text).is_some();
                 column.are_numbers &= text.parse::<f64>().is_ok();
-                column.are_alike &= cell.text == column.first;
+                column.other = column
+                    .other
+                    .or(Some(cell.text).filter(|&text| text != column.first));
                 column.different.insert(text);
             }
         }
