@@ -9,6 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::common::sweeps::whole;
 use crate::common::{Finished, folder, headlight, mentions, typed};
 use headlight_npz::NpzWriter;
 
@@ -248,7 +249,7 @@ fn results() {
         (merge, format!("{deep}\n"), &["line 1"][..]),
         (
             report,
-            format!("{row},\"epoch_loss\":[{list}]}}\n"),
+            whole(&format!("{row},\"epoch_loss\":[{list}]}}")) + "\n",
             &["line 1", "262144 columns"],
         ),
         (report, format!("{deep}\n"), &["line 1"]),

@@ -5,11 +5,10 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::sweeps::rows;
+use crate::common::sweeps::{rows, whole};
 use crate::common::{asked, ended, folder, mentions, printed, refuses_each, refuses_typed, typed};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -19,14 +18,16 @@ fn row(seed: u64, point: Option<(usize, f64)>, loss: f64, step: Option<u32>) -> 
     let place = point.map_or_else(String::new, |(point, rate)| {
         format!("\"point\":{point},\"training.learning_rate\":{rate},\"model.d_model\":4,")
     });
+    let f1 = if step.is_some() { "1.0" } else { "0.5" };
     let step = step.map_or_else(|| "null".to_owned(), |step| step.to_string());
     let (low, high) = (0.5 - loss / 10.0, 0.5 + loss / 10.0);
-    format!(
-        "{{\"seed\":{seed},{place}\"epoch_loss\":[{},{loss}],\"final_loss\":{loss},\"accuracy\":1.0,\
+    let row = format!(
+        "{{\"seed\":{seed},{place}\"epoch_loss\":[{},{loss}],\"final_loss\":{loss},\"accuracy\":1.0,\"f1\":{f1},\
          \"attention_positive\":[{low},{high}],\"attention_negative\":[0.75,0.25],\"learned_at_step\":{step},\
-         \"weights_sha256\":\"w\",\"config_sha256\":\"c\"}}\n",
+         \"weights_sha256\":\"w\",\"config_sha256\":\"c\"}}",
         10.0 * loss
-    )
+    );
+    whole(&row) + "\n"
 }
 
 fn failed(seed: u64, error: &str) -> String {
@@ -192,12 +193,11 @@ fn extreme(name: &str, rows: &[(f64, u64)]) -> PathBuf {
         } else {
             ["0.75", "0"]
         };
-        writeln!(
-            all,
-            "{{\"seed\":{seed},\"epoch_loss\":[{high},0.25],\"final_loss\":{loss:e},\"learned_at_step\":{step},\
+        let row = format!(
+            "{{\"seed\":{seed},\"epoch_loss\":[{high},0.25],\"final_loss\":{loss:e},\"f1\":1,\"learned_at_step\":{step},\
              \"attention_positive\":[0.5,{low}],\"attention_negative\":[0.5,0.5],\"config_sha256\":\"c\"}}"
-        )
-        .unwrap();
+        );
+        all += &(whole(&row) + "\n");
     }
     with_rows(name, &all)
 }
@@ -299,6 +299,7 @@ fn files_without_results_are_refused() {
         ("list.jsonl", good.replace("[20,2]", "[true]")),
         ("no_list.jsonl", good.replace("[20,2]", "7")),
         ("changed.jsonl", changed),
+        ("cut.jsonl", good.replace(",\"held_out_f1\":null", "")),
         ("grid.jsonl", row(0, Some((0, 1.0)), 1.0, None)),
     ] {
         fs::write(folder.join(name), bytes).unwrap();
@@ -312,6 +313,7 @@ words.jsonl                     | words.jsonl | line 2 | `final_loss`
 list.jsonl                      | list.jsonl | line 2 | `epoch_loss`
 no_list.jsonl                   | no_list.jsonl | line 2 | `epoch_loss`
 changed.jsonl                   | changed.jsonl | line 2
+cut.jsonl                       | cut.jsonl | line 1 | `held_out_f1`
 none.jsonl                      | none.jsonl
 rows.jsonl --by model.d_model   | model.d_model
 rows.jsonl --position 2         | 2 | 0 | 1

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, from_str};
 
-use crate::common::sweeps::rows;
+use crate::common::sweeps::{rows, whole};
 use crate::common::{
     Delays, Finished, contents, ended, folder, headlight, limited, mentions, refused,
     refuses_typed, send, text, typed,
@@ -123,7 +123,8 @@ fn a_signal_leaves_whole_rows_and_the_same_command_resumes() {
 #[test]
 fn a_signal_leaves_nothing_of_a_merge() {
     let folder = folder("merge_signal");
-    let row = |seed| format!("{{\"seed\":{seed},\"final_loss\":0.5,\"config_sha256\":\"a\"}}\n");
+    let row = whole(r#"{"seed":SEED,"final_loss":0.5,"config_sha256":"a"}"#) + "\n";
+    let row = |seed: u32| row.replace("SEED", &seed.to_string());
     let rows: String = (0..200_000).map(row).collect();
     fs::write(folder.join("a.jsonl"), rows).unwrap();
     let mut merge = headlight();

@@ -129,16 +129,37 @@ impl Field {
     /// Whether a value that is not null has the form of this field.
     pub(crate) fn takes(&self, value: &Value) -> bool {
         let is_number = |value: &Value| value.is_number() || value.is_null();
+        let are_numbers = |value: &Value| {
+            let list = value.as_array();
+            list.is_some_and(|list| list.iter().all(is_number))
+        };
+        let are_metrics = |value: &Value| {
+            let metrics = value.as_object();
+            metrics.is_some_and(|metrics| metrics.values().all(is_number))
+        };
         match self.quantity {
-            Quantity::EpochLoss | Quantity::Attention { .. } => value
-                .as_array()
-                .is_some_and(|list| list.iter().all(is_number)),
+            Quantity::EpochLoss | Quantity::Attention { .. } => are_numbers(value),
             Quantity::LearnedAtStep => value.is_u64(),
-            Quantity::Tests => value.is_object(),
-            Quantity::Measure(_) => !value.is_string(),
+            Quantity::Tests => value
+                .as_object()
+                .is_some_and(|tests| tests.values().all(are_metrics)),
+            Quantity::Measure(measure) if info(measure).is_per_head => value
+                .as_array()
+                .is_some_and(|layers| layers.iter().all(are_numbers)),
             Quantity::WeightsSha256 => value.is_string(),
             _ => value.is_number(),
         }
+    }
+
+    /// Whether the rows of every config have it.
+    pub(crate) fn is_in_all_rows(&self) -> bool {
+        !matches!(
+            self.quantity,
+            Quantity::WholeSamples { .. }
+                | Quantity::Deciding(_)
+                | Quantity::Tests
+                | Quantity::Measure(_)
+        )
     }
 
     /// Whether the rows of a config have it.

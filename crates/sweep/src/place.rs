@@ -63,12 +63,6 @@ impl Place {
         fields().get(self.rank.checked_sub(BEFORE)?)
     }
 
-    /// Whether its field has numbers, one by one or in lists.
-    pub(crate) fn is_of_numbers(&self) -> bool {
-        let quantity = self.field().map(|field| field.quantity);
-        quantity.is_some_and(|one| !matches!(one, Quantity::Tests | Quantity::WeightsSha256))
-    }
-
     /// The field, such as `f1`, or the metric of a test set, such as `tests.longer.f1`.
     fn name(&self) -> String {
         match &self.test {

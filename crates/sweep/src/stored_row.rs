@@ -41,7 +41,14 @@ impl StoredRow {
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, String> {
         let row: Map<String, Value> = serde_json::from_str(&self.text).map_err(no_row)?;
         for field in fields() {
-            let Some(value) = row.get(&field.name).filter(|value| !value.is_null()) else {
+            let value = row.get(&field.name);
+            if value.is_none() && self.error.is_none() && field.is_in_all_rows() {
+                return Err(format!(
+                    "it lacks `{}`, which the row of every finished run has; take the file as `headlight sweep` wrote it",
+                    field.name
+                ));
+            }
+            let Some(value) = value.filter(|value| !value.is_null()) else {
                 continue;
             };
             let is_outside = value
@@ -59,6 +66,22 @@ impl StoredRow {
             (None, true) => Err("it has values of a grid, but no `point`".to_owned()),
             _ => Ok(row),
         }
+    }
+
+    /// The grid's keys and values of a row with these fields, which are those of the earlier rows of its point.
+    pub(crate) fn values(
+        &self,
+        fields: &Map<String, Value>,
+        earlier: Option<&Map<String, Value>>,
+    ) -> Result<Map<String, Value>, String> {
+        let values = grid(fields);
+        if earlier.is_some_and(|earlier| *earlier != values) {
+            return Err(format!(
+                "its values of the grid's keys differ from those of earlier rows of point {}",
+                self.point.unwrap_or(0)
+            ));
+        }
+        Ok(values)
     }
 
     /// Checks that a row holds all that a sweep writes: these values of the grid, and all results that the config asks for, or
@@ -111,7 +134,7 @@ fn no_row(error: serde_json::Error) -> String {
 }
 
 /// The grid's keys in a row, and their values.
-pub(crate) fn grid(row: &Map<String, Value>) -> Map<String, Value> {
+fn grid(row: &Map<String, Value>) -> Map<String, Value> {
     let keys = row.iter().filter(|(key, _)| is_grid_key(key));
     keys.map(|(key, value)| (key.clone(), value.clone()))
         .collect()

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::common::{file, folder};
+use crate::common::{file, folder, whole};
 use headlight_report::Plot;
 use headlight_sweep::{ReportChoices, Summary};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn rows(change: impl Fn(&mut Value)) -> Vec<String> {
                 "config_sha256": "a",
             });
             change(&mut row);
-            rows.push(row.to_string());
+            rows.push(whole(&row.to_string()));
         }
     }
     rows

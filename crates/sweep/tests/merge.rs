@@ -5,24 +5,30 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use crate::common::{file, folder};
+use crate::common::{FIELDS, file, folder, whole};
 use headlight_analysis::measures::MeasureValue;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::Tally;
-use headlight_sweep::{MergeResult, Row, RunOutcome};
+use headlight_sweep::{MergeResult, ReportChoices, Row, RunOutcome, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use serde_json::{Value, json};
 
 /// A row of seed and point, of config `a`.
 fn row(seed: u64, point: usize) -> String {
-    format!(
-        r#"{{"seed":{seed},"point":{point},"model.d_model":{point},"final_loss":0.5,"config_sha256":"a"}}"#
-    )
+    row_with(seed, point, r#""final_loss":0.5"#)
+}
+
+fn row_with(seed: u64, point: usize, field: &str) -> String {
+    whole(&format!(
+        r#"{{"seed":{seed},"point":{point},"model.d_model":{point},{field},"config_sha256":"a"}}"#
+    ))
 }
 
 fn failed(seed: u64) -> String {
-    format!(r#"{{"seed":{seed},"error":"diverged","config_sha256":"a"}}"#)
+    format!(
+        r#"{{"seed":{seed},"point":0,"model.d_model":0,"error":"diverged","config_sha256":"a"}}"#
+    )
 }
 
 fn read(path: &Path) -> String {
@@ -147,6 +153,20 @@ fn a_last_line_that_was_cut_short_is_left_out() {
 #[test]
 fn values_that_no_sweep_writes_are_refused() {
     let folder = folder("merge values");
+    let refuses = |rows: &[String], part: &str| {
+        let path = file(&folder, "rows.jsonl", rows);
+        let report = Summary::of(&path, &ReportChoices::default()).unwrap_err();
+        let merges =
+            ["out.jsonl", "out.csv"].map(|out| refused(slice::from_ref(&path), &folder.join(out)));
+        for message in [&report.to_string(), &merges[0], &merges[1]] {
+            assert!(
+                message.contains("line 2") && message.contains(part),
+                "{message}"
+            );
+        }
+    };
+    let other = row(1, 0).replace("\"model.d_model\":0", "\"model.d_model\":8");
+    refuses(&[row(0, 0), other], "point 0");
     for (field, value) in [
         ("f1", "\"x\""),
         ("f1", "1.5"),
@@ -155,33 +175,24 @@ fn values_that_no_sweep_writes_are_refused() {
         ("learned_at_step", "1.5"),
         ("learned_at_step", "-1"),
         ("tests", "[]"),
+        ("tests", r#"{"longer":{"loss":"x"}}"#),
+        ("gap", "[0.5]"),
+        ("deciding_attention", "[0.5]"),
         ("weights_sha256", "3"),
     ] {
-        let text = row(1, 0).replacen(
-            "\"final_loss\"",
-            &format!("\"{field}\":{value},\"final_loss\""),
-            1,
-        );
-        let path = file(&folder, "rows.jsonl", &[row(0, 0), text]);
-        for out in ["out.jsonl", "out.csv"] {
-            let message = refused(slice::from_ref(&path), &folder.join(out));
-            assert!(
-                message.contains("line 2") && message.contains(field),
-                "{message}"
-            );
-        }
+        let text = row_with(1, 0, &format!("\"{field}\":{value}"));
+        refuses(&[row(0, 0), text], &format!("`{field}`"));
+    }
+    for field in FIELDS {
+        let nothing = format!(",\"{field}\":null");
+        let text = row_with(1, 0, "\"x\":0").replace(&nothing, "");
+        refuses(&[row(0, 0), text], &format!("`{field}`"));
     }
     for (part, named) in [
         ("\"model.d_model\":0,", "no value of a grid"),
         ("\"point\":0,", "no `point`"),
     ] {
-        let other = row(1, 0).replace(part, "");
-        let path = file(&folder, "rows.jsonl", &[row(0, 0), other]);
-        let message = refused(&[path], &folder.join("out.jsonl"));
-        assert!(
-            message.contains("line 2") && message.contains(named),
-            "{message}"
-        );
+        refuses(&[row(0, 0), row(1, 0).replace(part, "")], named);
     }
 }
 
@@ -199,6 +210,11 @@ fn files_that_contradict_each_other_are_refused() {
     );
     let mixed = file(&folder, "mixed.jsonl", &[row(0, 0), other]);
     assert!(refused(&[mixed], &out).contains("line 2"));
+
+    let wider = row(9, 0).replace("\"model.d_model\":0", "\"model.d_model\":8");
+    let wider = file(&folder, "wider.jsonl", &[wider]);
+    let message = refused(&[good.clone(), wider], &out);
+    assert!(message.contains("wider.jsonl: line 1"), "{message}");
 
     let changed = row(4, 1).replace("0.5", "0.25");
     let conflict = file(&folder, "conflict.jsonl", &[changed]);
@@ -288,16 +304,20 @@ fn a_table_has_a_column_for_each_element() {
         json!({ "later": true, "seed": 0, "point": 1, "model.d_model": 4, "model.mask": "none", "epoch_loss": [0.5, 0.25],
                 "final_loss": null, "attention_positive": null, "learned_at_step": 3,
                 "weights_sha256": "x,y", "config_sha256": "a" }),
-        json!({ "seed": 1, "point": 0, "model.d_model": 2, "model.mask": null, "error": "no", "config_sha256": "a" }),
+        json!({ "seed": 1, "point": 0, "model.d_model": 2, "model.mask": [[1], [0]], "error": "no", "config_sha256": "a" }),
     ];
-    let path = file(&folder, "rows.jsonl", &lines.map(|line| line.to_string()));
+    let lines = lines.map(|line| match line.get("error") {
+        Some(_) => line.to_string(),
+        None => whole(&line.to_string()),
+    });
+    let path = file(&folder, "rows.jsonl", &lines);
     let out = folder.join("out.csv");
     merge(&[path], &out).unwrap();
     let expected = "\
-seed,point,model.d_model,model.mask,model.mask_0_0,model.mask_1_0,epoch_loss_1,epoch_loss_2,final_loss,attention_positive_0,attention_positive_1,learned_at_step,weights_sha256,config_sha256,error,later
-0,0,2,,1,0,0.5,,0.25,0.1,0.9,,w,a,,
-0,1,4,none,,,0.5,0.25,,,,3,\"x,y\",a,,true
-1,0,2,,,,,,,,,,,a,no,
+seed,point,model.d_model,model.mask,model.mask_0_0,model.mask_1_0,epoch_loss_1,epoch_loss_2,final_loss,accuracy,precision,recall,f1,held_out_final_loss,held_out_accuracy,held_out_precision,held_out_recall,held_out_f1,min_positive,max_negative,attention_positive_0,attention_positive_1,attention_negative,learned_at_step,weights_sha256,config_sha256,error,later
+0,0,2,,1,0,0.5,,0.25,,,,,,,,,,,,0.1,0.9,,,w,a,,
+0,1,4,none,,,0.5,0.25,,,,,,,,,,,,,,,,3,\"x,y\",a,,true
+1,0,2,,1,0,,,,,,,,,,,,,,,,,,,,a,no,
 ";
     assert_eq!(read(&out), expected);
 }
@@ -306,24 +326,26 @@ seed,point,model.d_model,model.mask,model.mask_0_0,model.mask_1_0,epoch_loss_1,e
 fn a_table_has_at_most_65536_columns() {
     let folder = folder("merge wide");
     let wide = |count: usize| {
-        let row = json!({ "seed": 0, "epoch_loss": vec![1; count], "config_sha256": "a" });
+        let row =
+            json!({ "seed": 0, "error": "no", "epoch_loss": vec![1; count], "config_sha256": "a" });
         file(&folder, "wide.jsonl", &[row.to_string()])
     };
     let out = folder.join("out.csv");
-    let message = refused(&[wide(65_535)], &out);
+    let message = refused(&[wide(65_534)], &out);
     assert!(
         message.contains("more than 65536 columns; merge to .jsonl"),
         "{message}"
     );
-    merge(&[wide(65_534)], &out).unwrap();
+    merge(&[wide(65_533)], &out).unwrap();
     let header = read(&out);
     let header = header.lines().next().unwrap();
     assert_eq!(header.split(',').count(), 65_536);
-    assert!(header.ends_with("epoch_loss_65534,config_sha256"));
+    assert!(header.ends_with("epoch_loss_65533,config_sha256,error"));
 
     let mut row = serde_json::Map::new();
     row.insert("seed".to_owned(), json!(0));
     row.insert("config_sha256".to_owned(), json!("a"));
+    row.insert("error".to_owned(), json!("no"));
     row.extend((0..65_535).map(|index| (format!("x{index}"), Value::Null)));
     let path = file(&folder, "fields.jsonl", &[Value::Object(row).to_string()]);
     let message = refused(&[path], &folder.join("fields.csv"));

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{file, folder};
+use crate::common::{file, folder, whole};
 use headlight_experiment::config::LEARNED;
 use headlight_report::Plot;
 use headlight_sweep::{ReportChoices, Summary};
@@ -57,7 +57,9 @@ fn rows() -> Vec<String> {
                 });
                 fields.extend(more.as_object().unwrap().clone());
             }
-            rows.push(row.to_string());
+            let is_failed = row.get("error").is_some();
+            let row = row.to_string();
+            rows.push(if is_failed { row } else { whole(&row) });
         }
     }
     rows
@@ -281,7 +283,7 @@ fn a_run_learned_if_its_final_model_did() {
             "held_out_precision": precision, "held_out_recall": 1.0, "held_out_f1": f1, "learned_at_step": 7 + seed,
             "config_sha256": "a",
         });
-        row.to_string()
+        whole(&row.to_string())
     };
     let rows = [row(0, 0.99, 0.99), row(1, 0.95, 0.99), row(2, 0.997, 0.995)];
     let path = file(&folder("report learned"), "rows.jsonl", &rows);
@@ -349,7 +351,7 @@ fn a_key_of_many_values_is_cut() {
     let document = |values: usize| {
         let row = |point: usize| {
             let row = json!({ "seed": 0, "point": point, "config_sha256": "a", "final_loss": 0.5, "x.y": point });
-            row.to_string()
+            whole(&row.to_string())
         };
         let rows: Vec<String> = (0..values).map(row).collect();
         let path = file(&folder, "rows.jsonl", &rows);
@@ -367,10 +369,10 @@ fn a_key_of_many_values_is_cut() {
 fn a_run_stands_out_for_what_it_did() {
     let row = |seed: usize, learned: Value, positive: f64| {
         let fields = json!({
-            "seed": seed, "config_sha256": "a", "final_loss": 0.5, "held_out_f1": 1.0, "learned_at_step": learned,
+            "seed": seed, "config_sha256": "a", "final_loss": 0.5, "f1": u8::from(learned.is_number()), "learned_at_step": learned,
             "attention_positive": [positive, 1.0 - positive], "attention_negative": [0.5, 0.5],
         });
-        fields.to_string()
+        whole(&fields.to_string())
     };
     let document = |rows: &[String]| {
         let path = file(&folder("report standouts"), "rows.jsonl", rows);
@@ -396,9 +398,9 @@ fn a_run_stands_out_for_what_it_did() {
 /// Of a run without F1 the held-out loss says that it did not learn; without one, the loss on training samples.
 #[test]
 fn a_run_without_f1_stands_out_with_its_loss() {
-    let learned = json!({ "seed": 0, "config_sha256": "a", "final_loss": 0.5, "learned_at_step": 3, "held_out_f1": 1.0 });
+    let learned = json!({ "seed": 0, "config_sha256": "a", "final_loss": 0.5, "learned_at_step": 3, "f1": 1.0 });
     let text = |unlearned: Value| {
-        let rows = [learned.to_string(), unlearned.to_string()];
+        let rows = [&learned, &unlearned].map(|row| whole(&row.to_string()));
         let path = file(&folder("report without f1"), "rows.jsonl", &rows);
         let summary = summary(&path, &[], &[]);
         // Attention is not measured, so nothing is known of where runs look.
@@ -494,7 +496,7 @@ fn rows_out_of_order_or_of_other_values_are_refused() {
     assert!(refuse(&[]).contains("rows.jsonl"));
     let row = |count: usize| {
         let row = json!({ "seed": 0, "epoch_loss": vec![1; count], "config_sha256": "a" });
-        row.to_string()
+        whole(&row.to_string())
     };
     let path = file(&folder, "long.jsonl", &[row(1 << 17)]);
     assert_eq!(summary(&path, &[], &[]).runs(), 1);

@@ -98,23 +98,19 @@ fn value() -> impl Strategy<Value = Value> {
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
     let outcome = prop_oneof![4 => outcome().prop_map(Ok), 1 => any::<String>().prop_map(Err)];
-    let run = (any::<u64>(), (value(), value()), outcome);
-    prop::collection::vec(run, 1..6).prop_map(|runs| {
-        let runs: BTreeMap<u64, _> = runs
-            .into_iter()
-            .map(|(seed, values, outcome)| (seed, (values, outcome)))
-            .collect();
-        let row = |(seed, ((rate, width), outcome))| Row {
+    let outcomes = prop::collection::btree_map(any::<u64>(), outcome, 1..6);
+    (value(), value(), outcomes).prop_map(|(rate, width, outcomes)| {
+        let row = |(seed, outcome)| Row {
             seed,
             point: Some(0),
             values: vec![
-                ("training.learning_rate".to_owned(), rate),
-                ("model.d_model".to_owned(), width),
+                ("training.learning_rate".to_owned(), rate.clone()),
+                ("model.d_model".to_owned(), width.clone()),
             ],
             outcome,
             config_sha256: "a".to_owned(),
         };
-        runs.into_iter().map(row).collect()
+        outcomes.into_iter().map(row).collect()
     })
 }
 

@@ -8,6 +8,11 @@ use serde_json::Value;
 
 use super::json;
 
+#[path = "../../../sweep/tests/common/whole_rows.rs"]
+mod whole_rows;
+
+pub use whole_rows::whole;
+
 /// The rows of a results file.
 pub fn rows(path: &Path) -> Vec<Value> {
     let lines = fs::read_to_string(path).unwrap();

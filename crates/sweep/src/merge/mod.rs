@@ -1,11 +1,12 @@
 //! Joins the results of shards, in any order, into one file.
 //!
-//! Only the place of each row is kept in memory, 32 bytes per row. The rows themselves are read one at a time,
+//! Only the place of each row is kept in memory, 32 bytes per row, and the values of each point. The rows themselves are read one at a time,
 //! in the order in which they are written.
 
 mod csv;
 mod row_reader;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -97,11 +98,15 @@ fn index<'a>(
     mut columns: Option<&mut Places>,
 ) -> Result<(Vec<RowPlace>, Option<First<'a>>), Failure> {
     let (mut places, mut first) = (Vec::new(), None);
+    let mut points = HashMap::new();
     for (file, path) in paths.iter().enumerate() {
         let mut rows = StoredRows::open(path)?;
         while let Some(line) = rows.next()? {
             let (start, length) = rows.span;
             let fields = line.fields().map_err(|reason| rows.invalid_row(&reason))?;
+            let point = line.point.unwrap_or(0) as u32;
+            let values = line.values(&fields, points.get(&point));
+            points.insert(point, values.map_err(|reason| rows.invalid_row(&reason))?);
             if let Some(columns) = columns.as_deref_mut() {
                 let counted = columns.values(&fields);
                 counted
@@ -109,7 +114,7 @@ fn index<'a>(
             }
             places.push(RowPlace {
                 seed: line.seed,
-                point: line.point.unwrap_or(0) as u32,
+                point,
                 file: file as u32,
                 start,
                 length: length as u32,

@@ -18,7 +18,7 @@ use crate::fields::{Quantity, field_of};
 use crate::grid::FOLD;
 use crate::origin::{Origin, as_changes};
 use crate::results::StoredRows;
-use crate::stored_row::{StoredRow, grid};
+use crate::stored_row::StoredRow;
 
 /// The longest reason of failure that is shown, in characters.
 const REASON_LENGTH: usize = 120;
@@ -215,14 +215,8 @@ impl Summary {
             self.points.resize(number + 1, PointSummary::default());
         }
         let point = &mut self.points[number];
-        let values = grid(&fields);
-        if point.counts.runs == 0 {
-            point.values = values;
-        } else if values != point.values {
-            return Err(format!(
-                "its values of the grid's keys differ from those of earlier rows of point {number}"
-            ));
-        }
+        let earlier = (point.counts.runs > 0).then_some(&point.values);
+        point.values = line.values(&fields, earlier)?;
         point.counts.runs += 1;
         let deciding = field_of(Quantity::Deciding(Metric::AttentionPositive));
         self.holds_deciding |= deciding.is_some_and(|field| fields.contains_key(&field.name));
@@ -420,22 +414,17 @@ impl Summary {
     }
 }
 
-/// Whether a run's final model learned, by the fields of its row, and whether it only predicts one class. Of a row without F1, only
-/// the step tells it.
+/// Whether a run's final model learned, by the fields of its row, and whether it only predicts one class.
 fn ending(fields: &Map<String, Value>, learned_from: f64) -> (bool, bool) {
     let value = |quantity| fields.get(&field_of(quantity)?.name);
-    let is_held_out = value(Quantity::HeldOut(Metric::F1)).is_some()
-        && value(Quantity::HeldOut(Metric::Loss)).is_some_and(Value::is_number);
+    let is_held_out = value(Quantity::HeldOut(Metric::Loss)).is_some_and(Value::is_number);
     let quantity: fn(Metric) -> Quantity = if is_held_out {
         Quantity::HeldOut
     } else {
         Quantity::Train
     };
     let number = |metric| value(quantity(metric)).and_then(Value::as_f64);
-    let learned = match value(quantity(Metric::F1)) {
-        Some(_) => is_learned(number, learned_from),
-        None => fields.get("learned_at_step").is_some_and(Value::is_number),
-    };
+    let learned = is_learned(number, learned_from);
     (
         learned,
         !learned && number(Metric::F1) >= Some(learned_from),

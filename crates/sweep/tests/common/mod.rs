@@ -3,6 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod whole_rows;
+
+pub(crate) use whole_rows::{FIELDS, whole};
+
 /// An empty folder of this name.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
