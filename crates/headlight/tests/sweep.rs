@@ -163,7 +163,7 @@ fn pictures_and_numbers_end_a_sweep() {
 }
 
 /// A sweep trains every run to its end, also where its config has patience.
-const CONTRADICTIONS: &str = "
+const CONTRADICTIONS: &str = r#"
 rows.jsonl --seeds 3      | --seeds | '3' | A..B
 rows.jsonl --seeds 3..3   | --seeds | 3..3
 rows.jsonl --seeds 5..3   | --seeds | 5..3
@@ -180,6 +180,11 @@ rows.jsonl --seeds 0..3 --grid seed=1,2 | seed | --seeds
 rows.jsonl --seeds 0..3 --folds 3 --set data.fold=1/3 | --set data.fold=1/3 | --folds
 rows.jsonl --seeds 0..3 --set seed=4 | --set seed=4 | --seeds
 rows.jsonl --seeds 0..3 --set data.rule.token=4 --grid 'data.rule={}' | --set data.rule.token=4 | --grid
+rows.jsonl --seeds 0..3 --set 'data.rule={kind="token-anywhere",token=4}' --grid data.rule.token=1,2 | --set data.rule= | `data.rule.token`
+rows.jsonl --seeds 0..3 --set 'model={d_model=8,n_heads=1}' --grid model.d_model=4,8 | --set model= | `model.d_model`
+rows.jsonl --seeds 0..3 --set 'data={rule={kind="majority"}}' --grid 'data.rule={}' | --set data= | `data.rule`
+rows.jsonl --seeds 0..3 --folds 3 --set 'data={fold="1/3"}' | --set data= | --folds | `data.fold`
+rows.jsonl --seeds 0..3 --engine fused --grid compute.engine=fused,burn | compute.engine=fused | --grid
 rows.jsonl --seeds 0..3 --grid model.d_model=4 --grid model.d_model=8 | --grid | model.d_model
 rows.jsonl --seeds 0..3 --set training.batch_size=32 | rows.jsonl | line 1
 rows.jsonl --seeds 1..4   | rows.jsonl | line 1 | seed 0 | seed 1
@@ -188,7 +193,7 @@ rows.parquet --seeds 0..2 | rows.parquet | .jsonl
 nowhere/rows.jsonl --seeds 0..2 | nowhere
 rows.jsonl --seeds 0..3 --set training.keep_best=loss --grid training.patience=1,2 | training.patience
 words.jsonl --seeds 0..2  | words.jsonl | line 1
-";
+"#;
 
 #[test]
 fn contradictory_sweeps_are_refused() {

@@ -52,7 +52,7 @@ impl FromStr for Seeds {
 /// A key of the config, and the values that the sweep gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
-    key: String,
+    pub(crate) key: String,
     values: Vec<toml::Value>,
 }
 
@@ -99,10 +99,18 @@ impl FromStr for Grid {
 }
 
 impl Grid {
-    /// Whether it decides the value of a key, so that nothing else can.
-    pub fn gives(&self, key: &str) -> bool {
+    /// Whether it decides a value that a change of the config, `KEY=VALUE`, gives too.
+    pub(crate) fn gives(&self, change: &str) -> bool {
+        change
+            .split_once('=')
+            .is_some_and(|(key, text)| self.decides(key.trim(), &value(text.trim())))
+    }
+
+    fn decides(&self, key: &str, value: &toml::Value) -> bool {
         let inner = key.strip_prefix(&self.key);
+        let within = |(name, value): (&String, _)| self.decides(&format!("{key}.{name}"), value);
         inner.is_some_and(|inner| inner.is_empty() || inner.starts_with('.'))
+            || value.as_table().is_some_and(|own| own.iter().any(within))
     }
 }
 

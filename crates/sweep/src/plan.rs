@@ -61,6 +61,15 @@ impl Plan {
         let mut points: Vec<Point> = Vec::new();
         let mut origin = None;
         let (set_flag, grid_flag) = (option("--set", "argument"), option("--grid", "grid:"));
+        for change in overrides {
+            if let Some(grid) = grids.iter().find(|grid| grid.gives(change)) {
+                return Err(Failure::Input(format!(
+                    "{set_flag} {change}: {} already gives `{}` its values; remove one of the two",
+                    option("--grid or --folds", "the grid"),
+                    grid.key
+                )));
+            }
+        }
         // A sweep trains all epochs, and the config of a data file would stop early.
         let all_epochs = is_data(path).then_some((set_flag, NEVER));
         let mut stops_early = all_epochs.is_some();

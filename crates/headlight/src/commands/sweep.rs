@@ -73,14 +73,13 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let mut overrides = arguments.config.changes();
     let folds = arguments.folds.map(Folds::grid);
     let grid: Vec<Grid> = arguments.grid.iter().cloned().chain(folds).collect();
-    let is_given = |change: &&String| {
+    let is_seed = |change: &&String| {
         let key = change.split_once('=').map(|(key, _)| key.trim());
-        let is_seed = key == Some("seed") && arguments.seeds.is_some();
-        is_seed || key.is_some_and(|key| grid.iter().any(|axis| axis.gives(key)))
+        key == Some("seed") && arguments.seeds.is_some()
     };
-    if let Some(change) = overrides.iter().find(is_given) {
+    if let Some(change) = overrides.iter().find(is_seed) {
         return Err(Failure::Input(format!(
-            "--set {change}: --grid, --folds or --seeds already gives this key its values; remove one of the two"
+            "--set {change}: --seeds already gives the seeds; remove one of the two"
         )));
     }
     overrides.extend(arguments.certify.change(&arguments.config)?);
