@@ -53,6 +53,15 @@ fn overrides_are_checked_like_the_file() {
             &["--unset training.epochs: "],
         ),
         (
+            "seed=1 --unset training.epoch",
+            &["did you mean `training.epochs`?"],
+        ),
+        ("seed=1 --unset trainin", &["did you mean `training`?"]),
+        (
+            "data.samples=fresh --unset training.epochs --unset data.generator --set training.steps=20",
+            &["--set data.samples=fresh: ", "remove dump.every_epochs"],
+        ),
+        (
             "data.samples=fresh --unset data.generator",
             &["training.epochs"],
         ),

@@ -151,10 +151,16 @@ impl ExperimentConfig {
             return refused("training.class_weights", remedy);
         }
         if self.dump.every_epochs.value > 0 && self.dump.every_epochs.is_given {
-            return refused("dump.every_epochs", "use dump.every_steps");
+            return refused(
+                "dump.every_epochs",
+                "remove dump.every_epochs, and set dump.every_steps",
+            );
         }
         if self.checkpoint.every_epochs > 0 {
-            return refused("checkpoint.every_epochs", "use checkpoint.every_steps");
+            return refused(
+                "checkpoint.every_epochs",
+                "remove checkpoint.every_epochs, and set checkpoint.every_steps",
+            );
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use headlight_input::toml_message::{
-    TOO_LARGE, Unknown, excerpt, is_too_large, line_and_column, plain,
+    TOO_LARGE, Unknown, excerpt, is_too_large, line_and_column, nearest, plain,
 };
 use headlight_schema::{ConfigSection, InvalidValue, Key, Kind, paths};
 use serde::de::IntoDeserializer;
@@ -52,18 +52,24 @@ pub fn parse<'a>(
     check: impl Fn(&ExperimentConfig) -> Result<(), InvalidValue>,
 ) -> Result<ExperimentConfig, String> {
     let changes: Vec<Change<'a>> = changes.collect();
-    let mut attempt = |count: usize, culprit| {
-        let source = Source::parse(name, text, &changes[..count], culprit)?;
+    let mut attempt = |changes: &[Change<'a>], culprit| {
+        let source = Source::parse(name, text, changes, culprit)?;
         source.config(&mut complete, &check)
     };
-    let all = changes.len();
-    let parsed = attempt(all, None);
-    if parsed.is_ok() || all == 0 || attempt(0, None).is_err() {
+    let parsed = attempt(&changes, None);
+    if parsed.is_ok() || changes.is_empty() || attempt(&[], None).is_err() {
         return parsed;
     }
-    // Without changes the config is right. So the first change with which it is not is to blame, also for a key of the file.
-    let first = (1..all).find(|&count| attempt(count, None).is_err());
-    attempt(all, Some(first.unwrap_or(all) - 1))
+    // Without changes the config is right. So the change without which it is right is to blame, also for a key of the file; or else
+    // one without which something else is wrong.
+    let culprit = (0..changes.len()).min_by_key(|&index| {
+        let others = [&changes[..index], &changes[index + 1..]].concat();
+        match attempt(&others, None) {
+            Ok(_) => 0,
+            other => 1 + usize::from(other == parsed),
+        }
+    });
+    attempt(&changes, culprit)
 }
 
 impl Source {
@@ -180,8 +186,9 @@ impl Source {
         });
         if table.and_then(|table| table.remove(name)).is_none() {
             return Err(format!(
-                "{flag} {key}: {} has no key `{key}` that could be taken out",
-                self.name
+                "{flag} {key}: {} has no key `{key}` that could be taken out{}",
+                self.name,
+                self.other_key(section, name)
             ));
         }
         self.changes.push(AppliedChange {
@@ -189,6 +196,23 @@ impl Source {
             written: format!("{flag} {key}"),
         });
         Ok(())
+    }
+
+    /// The key to take out in place of an unknown one, as the end of a message.
+    fn other_key(&self, section: &str, name: &str) -> String {
+        let path = |name: &str| format!("{section}.{name}").trim_matches('.').to_owned();
+        let all = paths(ExperimentConfig::keys());
+        if all.iter().any(|(key, _)| is_within(key, &path(name))) {
+            return String::new();
+        }
+        let table = match section {
+            "" => Some(&self.merged),
+            _ => self.table(section),
+        };
+        let own = table.into_iter().flat_map(Table::keys).map(String::as_str);
+        let near = nearest(name, own).map(path);
+        let known = keys_of(name).into_iter().chain(near).next();
+        known.map_or_else(String::new, |key| format!("; did you mean `{key}`?"))
     }
 
     /// The message for a key that serde refused.
