@@ -194,6 +194,7 @@ token_0/1/2/                                  |  | mine.csv | label
 split,label,token_0/train,a,1/dev,b,1/        |  | mine.csv: line 3 | dev | val
 label,token_0/a,1/b,2/c,3/                    | --set data.n_classes=2 | --set data.n_classes=2 | 3 | a, b, c
 label,token_0/0,1/1,2/2,3/                    | --set data.n_classes=2 | mine.csv: line 4 | 2
+label,token_0/a,1/b,2/                        | --set model.attention.padding_token=-1 | padding_token=-1: `model.attention.padding_token` | whole number
 label,token_0,token_1/a,1,2/b,2/              | --set data.vocab_size=3 | mine.csv: line 3 | model.attention.padding_token
 "#;
 

@@ -74,7 +74,9 @@ pub fn read(path: &Path, columns: &ColumnNames) -> Result<Rows, Failure> {
 /// A config that has all of them is not touched, and its file is not read.
 pub(crate) fn complete(config: &mut Table, files: &DatasetFiles) -> Result<(), Failure> {
     let attention = config.get("model").and_then(|model| model.get("attention"));
-    let padding_token = attention.and_then(|one| one.get("padding_token")).cloned();
+    let padding_token = attention.and_then(|table| table.get("padding_token")).cloned();
+    // One of another type stays, and the reader of the config says so.
+    let padding_token = padding_token.and_then(|token| token.try_into().ok());
     let Some(data) = config.get_mut("data").and_then(Value::as_table_mut) else {
         return Ok(());
     };
@@ -88,11 +90,9 @@ pub(crate) fn complete(config: &mut Table, files: &DatasetFiles) -> Result<(), F
     }
     // Where a value has the wrong type, the reader of the config says so.
     let table = Value::Table(data.clone());
-    let padding_token = padding_token.map(Value::try_into).transpose();
-    let (Ok(mut keys), Ok(columns), Ok(padding_token)) = (
+    let (Ok(mut keys), Ok(columns)) = (
         table.clone().try_into::<FileKeys>(),
         table.try_into::<ColumnNames>(),
-        padding_token,
     ) else {
         return Ok(());
     };
@@ -118,7 +118,8 @@ pub(crate) fn complete(config: &mut Table, files: &DatasetFiles) -> Result<(), F
         let attention = model.entry("attention");
         let attention = attention.or_insert_with(|| Value::Table(Table::new()));
         if let Some(attention) = attention.as_table_mut() {
-            attention.insert("padding_token".to_owned(), Value::Integer(token.into()));
+            let entry = attention.entry("padding_token");
+            entry.or_insert(Value::Integer(token.into()));
         }
     }
     Ok(())
