@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use crate::common::runs::{assert_same, attempt, checkpoint, command, files, finish};
 use crate::common::{
-    Delays, Finished, config_of, ended, folder, json, mentions, metrics, read_dump, run, send, text,
+    Delays, Finished, config_of, ended, folder, json, mentions, metrics, read_dump, refused, run,
+    send, text,
 };
 
 /// Signals that stop a run, and the exit code of a run that handles them; schedulers send SIGUSR1 some time before their limit.
@@ -102,6 +103,7 @@ fn check_best(run: &Path) {
 /// The last row is the saved model's, between two evaluations too. A resumed run drops it again: it ends with the bytes of an
 /// undisturbed one.
 fn check_interrupted(path: &Path, finished: &Finished) {
+    refused(&run(&["verify", text(path)]), &["not ended", "--resume"]);
     let every = config_of(path)["training"]["evaluate_every"].as_integer();
     let rows = metrics(path);
     let steps = rows.iter().map(|row| row["step"].as_u64().unwrap());

@@ -141,10 +141,14 @@ impl Observer for Until {
     }
 }
 
-/// The files of a run that are missing or changed, with what is wrong with each.
+/// The files of a run that has ended which are missing or changed, with what is wrong with each.
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, &'static str)>> {
-    let verified = py.detach(|| RunDir::open(&run)?.verify());
-    let damage = verified.map_err(raised)?.damage.into_iter();
+    let verified = py.detach(|| {
+        let run = RunDir::open(&run)?;
+        let found = run.verify()?;
+        run.check_ended(&found).map(|()| found.damage)
+    });
+    let damage = verified.map_err(raised)?.into_iter();
     Ok(damage.map(|damage| (damage.file, damage.problem)).collect())
 }

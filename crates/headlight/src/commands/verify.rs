@@ -23,17 +23,13 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
-    let place = shown(run.path());
-    let Verification { files, damage } = run.verify()?;
+    let found = run.verify()?;
+    run.check_ended(&found)?;
+    let Verification { files, damage, .. } = found;
     if !damage.is_empty() && run.is_being_written() {
         return Err(Failure::Input(format!(
-            "another process is writing the run in {place}; wait for it, or stop it first"
-        )));
-    }
-    if damage.is_empty() && files == 0 {
-        return Err(Failure::Input(format!(
-            "the run in {place} has not ended, so it has no hashes to compare its files with; {}",
-            run.how_to_resume()
+            "another process is writing the run in {}; wait for it, or stop it first",
+            shown(run.path())
         )));
     }
     if arguments.form.json {

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 
 use headlight_architecture::Parameter;
 use headlight_experiment::TrainingState;
-use headlight_experiment::best::BestModel;
+use headlight_experiment::best::{BestModel, BestTracker};
+use headlight_experiment::config::TrainingConfig;
 use headlight_experiment::train::Progress;
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
@@ -60,6 +61,16 @@ struct Metadata {
 }
 
 impl Checkpoint {
+    /// Whether no step of this training is left after it, or its patience has run out.
+    pub(crate) fn is_at_end(&self, training: &TrainingConfig) -> bool {
+        let progress = self.counters.progress;
+        let stopped = BestTracker::new(training).is_some_and(|mut tracker| {
+            tracker.best.clone_from(&self.best);
+            tracker.is_out_of_patience()
+        });
+        stopped || Some(progress.step) == training.steps || Some(progress.epoch) == training.epochs
+    }
+
     /// The bytes of a checkpoint's file; the same checkpoint gives the same bytes.
     ///
     /// # Errors

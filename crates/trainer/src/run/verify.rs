@@ -35,6 +35,8 @@ pub struct Verification {
     pub files: usize,
     /// The files that are missing or changed.
     pub damage: Vec<Damage>,
+    /// Whether the run is still to be resumed. One that diverged is not.
+    pub is_unfinished: bool,
 }
 
 impl RunDir {
@@ -45,9 +47,15 @@ impl RunDir {
     pub fn verify(&self) -> Result<Verification, Failure> {
         let path = self.file(MANIFEST);
         if path.symlink_metadata().is_err() && !self.has_ended() {
-            return Ok(Verification::default());
+            return Ok(Verification {
+                is_unfinished: true,
+                ..Verification::default()
+            });
         }
-        let mut found = Verification::default();
+        let mut found = Verification {
+            is_unfinished: self.has_ended() && self.was_interrupted(),
+            ..Verification::default()
+        };
         let mut add = |file: &str, problem| {
             let file = file.to_owned();
             found.damage.push(Damage { file, problem });
@@ -67,6 +75,30 @@ impl RunDir {
         }
         found.files = files.len();
         Ok(found)
+    }
+
+    /// Whether its checkpoint is of a step before the last.
+    fn was_interrupted(&self) -> bool {
+        let checkpoint = self.checkpoint().ok().flatten();
+        checkpoint.is_some_and(|checkpoint| {
+            let training = checkpoint.counters.config["training"].clone();
+            serde_json::from_value(training).is_ok_and(|training| !checkpoint.is_at_end(&training))
+        })
+    }
+
+    /// Refuses to call a run whole that is still to be resumed.
+    ///
+    /// # Errors
+    /// When it is; names the remedy.
+    pub fn check_ended(&self, found: &Verification) -> Result<(), Failure> {
+        if !found.is_unfinished || !found.damage.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Input(format!(
+            "the run in {} has not ended, so its files are not those of its end; {}",
+            shown(&self.path),
+            self.how_to_resume()
+        )))
     }
 
     /// Refuses to train a run on whose files are missing or changed since it ended: what stays of them would be listed as

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use headlight_experiment::TrainingState;
-use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::toml::default_of;
 use headlight_experiment::config::{ExperimentConfig, Schedule};
 use serde_json::Value;
@@ -146,15 +145,10 @@ pub(crate) fn checkpoint_of(
 /// Whether no step is left to train after a checkpoint, and the run has the epochs that it was begun with. If it has more,
 /// its files change even if its patience has run out.
 pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
-    let experiment = &session.experiment;
-    let training = &experiment.config.training;
-    let stopped = BestTracker::new(training).is_some_and(|mut tracker| {
-        tracker.best.clone_from(&checkpoint.best);
-        tracker.is_out_of_patience()
-    });
+    let training = &session.experiment.config.training;
     let before = &checkpoint.counters.config["training"];
     let is_same = |key: &str, now: Option<usize>| before[key] == serde_json::json!(now);
-    (stopped || checkpoint.counters.progress.step == experiment.steps())
+    checkpoint.is_at_end(training)
         && is_same("epochs", training.epochs)
         && is_same("steps", training.steps)
 }
