@@ -250,10 +250,10 @@ fn empty_cells_and_labels_that_read_as_missing_are_counted() {
     let numbers = of_features(Format::Csv, &csv.replace("NA", "007")).unwrap();
     assert!(numbers.notes(&[])[0].contains("`007` is class `7`"));
     let (config, _) = completed(&rows, FileKeys::default());
-    assert_eq!(rows.missing_labels(&config), None);
+    assert_eq!(rows.missing_labels(&config, ""), None);
     let csv = csv.replace("NA,", ",q");
     let rows = of_features(Format::Csv, &csv).unwrap();
-    let missing = rows.missing_labels(&config).unwrap();
+    let missing = rows.missing_labels(&config, "").unwrap();
     assert!(missing.contains("2 of 4"), "{missing}");
 }
 

@@ -192,7 +192,7 @@ key.jsonl        | \n{"label":0,"token":[0,1]}\n                       | line 2:
 labels.jsonl     | {"tokens":[1]}\n\n{"label":0,"tokens":[1]}\n        | line 1: the sample has no label
 list.jsonl       | {"label":[],"tokens":[1]}\n                         | line 1: the label
 half.jsonl       | {"label":0.5,"tokens":[1]}\n                        | line 1: label 0.5 is not a class
-unlabelled.jsonl | {"tokens":[1]}\n                                    | line 1: the sample has no label
+unlabelled.jsonl | {"tokens":[1]}\n                                    | no column `label`
 middle.jsonl     | {"label":0,"tokens":[0,1,0,2]}\n{"label":1,"tokens":[0,1,0,2]} | line 1: token 0 is [CLS]
 alone.jsonl      | {"label":0,"tokens":[0]}\n{"label":1,"tokens":[0]}  | seq_len is 0
 none.jsonl       | {"label":0,"tokens":[]}                             | line 1: the sample has no tokens

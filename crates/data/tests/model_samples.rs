@@ -20,7 +20,7 @@ fn some_labels_may_be_missing_for_a_model() {
         ),
     ] {
         let rows = read_as(name, text).unwrap();
-        assert!(rows.missing_labels(&config).is_some());
+        assert!(rows.missing_labels(&config, "").is_some());
         assert_eq!(
             rows.dataset(&config, None).unwrap().all_tokens(),
             [0, 2, 0, 3]
@@ -39,7 +39,7 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
     };
     let text = "split,token_0,token_1\ntest,1,2\ntrain,3,\ntest,4,5\n";
     let rows = read_as("new.csv", text).unwrap();
-    assert!(rows.missing_labels(&config).is_some());
+    assert!(rows.missing_labels(&config, "").is_some());
     let expected = [0, 1, 2, 8, 0, 3, 8, 8, 0, 4, 5, 8];
     assert_eq!(
         rows.dataset(&config, Some(8)).unwrap().all_tokens(),

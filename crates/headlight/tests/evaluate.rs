@@ -279,8 +279,8 @@ fn samples_without_labels_and_other_mistakes_are_refused() {
     );
     // The run has no rule, so lines of tokens have no labels.
     let refused = "
-run samples.txt                     | samples.txt | labels | .csv
-run unlabelled.csv                  | unlabelled.csv | labels
+run samples.txt                     | samples.txt | lines have no labels | .csv
+run unlabelled.csv                  | unlabelled.csv | no column `label` | give the column of labels this name | `token_0`
 run missing.csv                     | missing.csv
 run whole.csv --split held-out      | whole.csv | --split
 .                                   | config.toml

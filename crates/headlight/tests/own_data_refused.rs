@@ -167,6 +167,8 @@ file = "n.txt", cls = "none"         | data.task=next-token | texts need [CLS] |
 file = "k.jsonl"                     | data.task=next-token | --set data.task | remove data.classes | not a, b
 file = "tags.jsonl", task = "token-classification" | data.file=split.jsonl | split.jsonl: line 3: no held-out sample has a label
 file = "tags.jsonl", task = "token-classification" | 'tests=[{ name = "x", file = "null.jsonl" }]' | test set `x` | all labels are null
+file = "bare.jsonl"                  | seed=1 | bare.jsonl: it has no column `label` | set data.label
+file = "k.jsonl"                     | 'tests=[{ name = "x", file = "bare.jsonl" }]' | test set `x` | no column `label` | this name
 file = "n.txt", task = "next-token"  | 'data.classes=["a", "b"]' | --set data.classes | not a, b
 file = "C:\temp.csv"                 | seed=1 | emp.csv | single quotes
 "#;
@@ -186,6 +188,7 @@ fn a_config_that_contradicts_its_file_is_told_so() {
     let held_out = null.replace("]}", "],\"split\":\"test\"}");
     fs::write(folder.join("split.jsonl"), tags.to_owned() + &held_out).unwrap();
     fs::write(folder.join("n.txt"), "good film\nbad film\n").unwrap();
+    fs::write(folder.join("bare.jsonl"), "{\"tokens\":[1,2]}\n").unwrap();
     for cells in table(CONTRADICTIONS) {
         let keys = format!(
             "data = {{ {} }}\nmodel.d_model = 4\ntraining.epochs = 1\n",

@@ -111,7 +111,8 @@ impl Rows {
         padding_token: Option<u32>,
     ) -> Result<Splits, FitError> {
         config.validate()?;
-        if let Some(reason) = self.missing_labels(config) {
+        let remedy = "set data.label to the column of labels";
+        if let Some(reason) = self.missing_labels(config, remedy) {
             return Err(FileError::new(&self.name, reason).into());
         }
         if self.are_texts() && config.task == Task::Classification {

@@ -113,7 +113,7 @@ pub struct Rows {
     /// The names of the classes and the padding token, where the file has them itself.
     pub(super) classes: Vec<String>,
     pub(super) padding_token: Option<u32>,
-    /// Why there are no labels, if a config names a column that the file lacks.
+    /// What the columns of a file are that has none of labels; empty of lines, which have no columns.
     pub(super) unlabelled: Option<String>,
     /// How the file writes the weight of each sample, if it has weights; an array has none for held-out samples, which are last.
     pub(super) weights: Option<Vec<String>>,
@@ -214,8 +214,9 @@ impl Rows {
         samples.any(|sample| sample.token_labels.is_some())
     }
 
-    /// Which labels of a config's task are missing, and what to do; `None` if all samples have them.
-    pub fn missing_labels(&self, config: &DatasetConfig) -> Option<String> {
+    /// Which labels of a config's task are missing, and what to do, which for a file without a column of labels is also the `remedy`;
+    /// `None` if all samples have them.
+    pub fn missing_labels(&self, config: &DatasetConfig, remedy: &str) -> Option<String> {
         match config.task {
             Task::NextToken => None,
             Task::TokenClassification if self.has_token_labels() && self.labels.len() == 0 => {
@@ -238,19 +239,14 @@ impl Rows {
             ),
             Task::Classification => {
                 let (place, share) = self.share(|row| self.label(row).is_none())?;
-                if let Some(reason) = &self.unlabelled {
-                    return Some(reason.clone());
-                }
                 let column = config.columns.label_name();
-                let remedy = match place {
-                    Place::Row { .. } => "add the array `labels`, with a label for each sample".to_owned(),
-                    Place::Line(_) if self.labels.len() == 0 => format!(
-                        "labels are the column `{column}` of a .csv, .tsv or .jsonl file; add it, or name the column of labels in \
-                         data.label"
-                    ),
-                    Place::Line(_) => format!("its `{column}` is empty; fill it in, or delete the row"),
-                };
-                Some(format!("{place}: the sample has no label ({share} have none): {remedy}"))
+                let none = format!("{place}: the sample has no label ({share} have none)");
+                Some(match (self.unlabelled.as_deref(), place) {
+                    (Some(""), _) => format!("its lines have no labels; give a .csv, .tsv or .jsonl file with a column `{column}`"),
+                    (Some(listed), _) => format!("it has no column `{column}`; add it, or {remedy}; {listed}"),
+                    (None, Place::Row { .. }) => format!("{none}: add the array `labels`, with a label for each sample"),
+                    (None, Place::Line(_)) => format!("{none}: its `{column}` is empty; fill it in, or delete the row"),
+                })
             }
         }
     }

@@ -58,7 +58,7 @@ impl SampleTable {
     /// # Errors
     /// As [`samples`](Self::samples).
     pub fn lines(&self, are_texts: bool) -> Result<Rows, FileError> {
-        self.collect(|row| {
+        let rows = self.collect(|row| {
             let line = self.line(row);
             if are_texts {
                 let text = SampleContent::of_words(line);
@@ -73,6 +73,10 @@ impl SampleTable {
             let is_empty = ids.is_empty();
             let sample = FoundSample::unlabelled(SampleContent::of_ids(ids)?);
             Ok(Some(sample).filter(|_| !is_empty))
+        })?;
+        Ok(Rows {
+            unlabelled: Some(String::new()),
+            ..rows
         })
     }
 
@@ -104,12 +108,7 @@ impl SampleTable {
             _ => self.refuse(format!("it {reason}")),
         })?;
         let mut rows = self.collect(|row| self.sample(row, &columns, &marks).map(Some))?;
-        rows.unlabelled = named.label.as_ref().filter(|_| marks.label.is_none()).map(|name| {
-            format!(
-                "it has no column `{name}`, which data.label names; add it, or set data.label to the column of labels; {}",
-                self.listed()
-            )
-        });
+        rows.unlabelled = marks.label.is_none().then(|| self.listed());
         rows.weights = self.weight_column(named).map(|column| {
             let cells = (0..self.len()).map(|row| self.filled(row, Some(column)));
             let texts = cells.map(|cell| cell.map_or("", |cell| cell.text.trim()).to_owned());

@@ -71,7 +71,8 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failur
         (0..dataset.len()).all(|sample| rule.has_label(dataset.tokens(sample), dataset.cls()))
     };
     Ok(SampleFile {
-        labelled: rows.missing_labels(data).is_none() || data.rule.as_ref().is_some_and(knows_all),
+        labelled: rows.missing_labels(data, "").is_none()
+            || data.rule.as_ref().is_some_and(knows_all),
         dataset,
         rows,
         table,
@@ -106,8 +107,13 @@ pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<SampleFil
     if samples.labelled {
         return Ok(samples);
     }
-    let reason = samples.rows.missing_labels(&config.data);
-    Err(Failure::reading(path, reason.unwrap_or_default()))
+    let remedy = "give the column of labels this name";
+    let reason = samples.rows.missing_labels(&config.data, remedy);
+    let rule = match &config.data.rule {
+        Some(_) => "; the rule does not label all samples either",
+        None => "",
+    };
+    Err(Failure::reading(path, reason.unwrap_or_default() + rule))
 }
 
 /// The table of a file; on standard input, its start tells the format.
