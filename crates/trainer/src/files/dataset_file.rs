@@ -74,7 +74,9 @@ pub fn read(path: &Path, columns: &ColumnNames) -> Result<Rows, Failure> {
 /// A config that has all of them is not touched, and its file is not read.
 pub(crate) fn complete(config: &mut Table, files: &DatasetFiles) -> Result<(), Failure> {
     let attention = config.get("model").and_then(|model| model.get("attention"));
-    let padding_token = attention.and_then(|table| table.get("padding_token")).cloned();
+    let padding_token = attention
+        .and_then(|table| table.get("padding_token"))
+        .cloned();
     // One of another type stays, and the reader of the config says so.
     let padding_token = padding_token.and_then(|token| token.try_into().ok());
     let Some(data) = config.get_mut("data").and_then(Value::as_table_mut) else {
