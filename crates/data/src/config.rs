@@ -78,7 +78,7 @@ pub struct ColumnNames {
 pub enum Source {
     /// Drawn from a seed.
     Generated(DrawConfig),
-    /// Read from an npz, CSV, TSV or JSONL file.
+    /// Read from an npz, CSV, TSV, JSONL or text file.
     File(PathBuf),
 }
 
@@ -209,7 +209,7 @@ section! {
         /// What the model answers.
         #[omit(default)]
         task: Task = Task::Classification,
-        /// A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`.
+        /// A dataset file to read samples from, `.npz`, `.csv`, `.tsv`, `.jsonl` or, of texts for the next token, `.txt`, also with `.gz`; in place of `generator`, `samples` and `positive_rate`.
         #[omit(default)]
         file: Option<PathBuf> = None,
         /// The generator that draws tokens; if unset, the rule's own, or else `numpy`, or `chacha` for fresh samples.

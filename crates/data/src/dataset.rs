@@ -7,9 +7,9 @@ use crate::task::{IGNORED, Task};
 /// Samples of one length with their labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    tokens: Vec<u32>,             // [sample, position]
-    labels: Vec<u32>,             // [sample] or [sample, position]
-    pub(crate) weights: Vec<f32>, // like the labels, or empty
+    tokens: Vec<u32>,  // [sample, position]
+    labels: Vec<u32>,  // [sample] or [sample, position]
+    weights: Vec<f32>, // like the labels, or empty
     positions: usize,
     cls: ClsPlace,
     per_position: bool,
@@ -192,7 +192,7 @@ impl Dataset {
     pub fn select(&self, samples: &[usize]) -> Self {
         let mut selected = self.without_samples();
         for &sample in samples {
-            selected.push_each(self.tokens(sample), self.labels_of(sample).iter().copied());
+            selected.push_of(self, sample, self.tokens(sample));
         }
         selected
     }
@@ -224,6 +224,15 @@ impl Dataset {
             self.labels.len() == samples * answers,
             "a sample has {answers} labels"
         );
+    }
+
+    /// Appends a sample with the labels and weights that a sample of another dataset has.
+    ///
+    /// # Panics
+    /// When [`push`](Self::push) does.
+    pub(crate) fn push_of(&mut self, other: &Self, sample: usize, tokens: &[u32]) {
+        self.push_each(tokens, other.labels_of(sample).iter().copied());
+        self.weights.extend(other.weights_of(sample));
     }
 
     /// Appends a sample with the label that `rule` gives it.

@@ -48,9 +48,7 @@ impl TokenDropout {
                     token
                 }
             }));
-            let labels = train.labels_of(sample).iter().copied();
-            self.batch.push_each(&tokens, labels);
-            self.batch.weights.extend(train.weights_of(sample));
+            self.batch.push_of(train, sample, &tokens);
         }
         self.all = (0..batch.len() as u32).collect();
         (&self.batch, &self.all)

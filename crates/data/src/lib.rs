@@ -1,8 +1,8 @@
 //! Datasets for the `[CLS]` experiments: label rules, generators, batches and files.
 //!
 //! A [`DatasetConfig`] says what to make; [`DatasetConfig::generate`] makes it. Every random number
-//! of Headlight comes from a [`Stream`] of this crate, on the host, so that a seed means the same
-//! on every device. This crate does not use Burn.
+//! of Headlight comes from a [`Stream`] of this crate, except for those of the generator `numpy`. All are drawn on the host, so that a
+//! seed means the same on every device. This crate does not use Burn.
 //!
 //! [`files`] reads and writes datasets as npz, CSV and JSONL, and takes samples that are in no file. The caller opens the
 //! files.

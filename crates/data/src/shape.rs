@@ -162,8 +162,8 @@ impl SampleShape {
         )
     }
 
-    /// The first of some values, one per position; where `[CLS]` is last, that of its position is the last of them.
-    pub fn first(self, values: &[u32], count: usize) -> impl Iterator<Item = u32> {
+    /// The values of a sample's first `count` positions that are no padding, in values of all positions: a `[CLS]` that is last counts, too.
+    pub fn values_without_padding(self, values: &[u32], count: usize) -> impl Iterator<Item = u32> {
         let last = (self.cls == ClsPlace::Last).then(|| values.last().copied());
         let without_cls = &values[..count - usize::from(last.is_some())];
         without_cls.iter().copied().chain(last.flatten())

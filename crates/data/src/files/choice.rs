@@ -64,7 +64,7 @@ pub struct ChoiceError {
     pub to_name: &'static [&'static str],
 }
 
-const NOT_WHOLE: &str = "numbers with fractions or exponents, or above 2^53";
+const NOT_WHOLE: &str = "numbers with fractions or exponents, or of 2^53 and above";
 const TEXT: &[&str] = &["text"];
 const LABEL: &[&str] = &["label"];
 const BOTH: &[&str] = &["label", "text"];

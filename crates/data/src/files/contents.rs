@@ -50,7 +50,7 @@ impl<'a> DatasetToWrite<'a> {
                     Task::Classification => cells.push(class(dataset.label(sample))),
                     Task::TokenClassification => {
                         let count = shape.without_padding(tokens).count();
-                        let labels = shape.first(dataset.labels_of(sample), count);
+                        let labels = shape.values_without_padding(dataset.labels_of(sample), count);
                         let each = labels.map(|label| (label != IGNORED).then(|| class(label)));
                         cells.push(each.collect());
                     }
@@ -109,8 +109,13 @@ impl<'a> DatasetToWrite<'a> {
         values.collect()
     }
 
-    /// Refuses classes that no reader takes as labels.
-    pub(super) fn check_classes(self) -> io::Result<()> {
+    /// Refuses classes that no reader takes as labels, and weights.
+    pub(super) fn check(self) -> io::Result<()> {
+        if self.splits.train.weights().is_some() {
+            return Err(refused(
+                "it would lack the weights of the samples; remove data.sample_weight, or the array sample_weight",
+            ));
+        }
         let mut labels = Labels::default();
         for name in &self.config.classes {
             let label = Label::of_text(name).and_then(|label| labels.index(label));

@@ -23,8 +23,8 @@ const REMEDY: &str =
     "; fix the label, or remove the row, or rename the column where no labels are needed";
 
 impl Rows {
-    /// The samples in the file's order, with `[CLS]` and padding. Labels that the file does not have are given by the
-    /// config's rule; without a rule they are 0.
+    /// The samples in the file's order, with `[CLS]` and padding. The config's rule gives labels that the file does
+    /// not have. Without a rule, samples are of class 0, and labels per token do not count. Next tokens are those of the sample.
     ///
     /// # Errors
     /// When a sample or its label does not fit the config; the message names the place.

@@ -117,7 +117,7 @@ pub fn write(
     format: Format,
     writer: impl Write,
 ) -> std::io::Result<()> {
-    contents.check_classes()?;
+    contents.check()?;
     match format {
         Format::Npz => npz::write(contents, writer),
         Format::Csv => csv::write(contents, writer),

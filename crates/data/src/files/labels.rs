@@ -118,7 +118,7 @@ fn several(texts: &BTreeSet<String>) -> Option<String> {
     (first.len() > 1).then(|| first.join("` and `"))
 }
 
-/// The different labels of a file, in the order in which they first appear.
+/// The different labels of a file. Their indices have the order in which they first appear.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
     indices: BTreeMap<Label, u32>,

@@ -104,6 +104,15 @@ pub(super) struct Sample {
     pub(super) following: Option<u32>,
 }
 
+/// Why the samples of a file have no labels.
+#[derive(Clone, Debug)]
+pub(super) enum Unlabelled {
+    /// They are lines of text.
+    Lines,
+    /// No column is that of labels. A sentence lists the columns.
+    NoColumn(String),
+}
+
 /// The samples of a file, in its order.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
@@ -113,8 +122,8 @@ pub struct Rows {
     /// The names of the classes and the padding token, where the file has them itself.
     pub(super) classes: Vec<String>,
     pub(super) padding_token: Option<u32>,
-    /// What the columns of a file are that has none of labels; empty of lines, which have no columns.
-    pub(super) unlabelled: Option<String>,
+    /// Why no sample can have a label.
+    pub(super) unlabelled: Option<Unlabelled>,
     /// How the file writes the weight of each sample, if it has weights; an array has none for held-out samples, which are last.
     pub(super) weights: Option<Vec<String>>,
     pub(super) samples: Vec<Sample>,
@@ -241,9 +250,9 @@ impl Rows {
                 let (place, share) = self.share(|row| self.label(row).is_none())?;
                 let column = config.columns.label_name();
                 let none = format!("{place}: the sample has no label ({share} have none)");
-                Some(match (self.unlabelled.as_deref(), place) {
-                    (Some(""), _) => format!("its lines have no labels; give a .csv, .tsv or .jsonl file with a column `{column}`"),
-                    (Some(listed), _) => format!("it has no column `{column}`; add it, or {remedy}; {listed}"),
+                Some(match (&self.unlabelled, place) {
+                    (Some(Unlabelled::Lines), _) => format!("its lines have no labels; give a .csv, .tsv or .jsonl file with a column `{column}`"),
+                    (Some(Unlabelled::NoColumn(listed)), _) => format!("it has no column `{column}`; add it, or {remedy}; {listed}"),
                     (None, Place::Row { .. }) => format!("{none}: add the array `labels`, with a label for each sample"),
                     (None, Place::Line(_)) => format!("{none}: its `{column}` is empty; fill it in, or delete the row"),
                 })

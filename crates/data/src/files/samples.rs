@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::error::FileError;
 use super::jsonl::{content, kind};
 use super::labels::{Label, whole_number};
-use super::rows::{FoundSample, Rows, SampleContent, SampleLabels, is_held_out, not_an_id, value};
+use super::rows::{
+    FoundSample, Rows, SampleContent, SampleLabels, Unlabelled, is_held_out, not_an_id, value,
+};
 use super::table::{Cell, CellKind, Form, SampleTable};
 use crate::config::ColumnNames;
 use crate::order::order;
@@ -45,7 +47,7 @@ impl SampleTable {
         match &self.form {
             Form::Arrays(rows) => Ok(rows.as_ref().clone()),
             // Unlike lines to predict, empty ones need no answer.
-            Form::Lines => self.collect(|row| {
+            Form::Lines => self.unlabelled(|row| {
                 let text = Some(self.line(row)).filter(|line| !line.trim().is_empty());
                 Ok(text.map(|text| FoundSample::unlabelled(SampleContent::of_words(text))))
             }),
@@ -58,7 +60,7 @@ impl SampleTable {
     /// # Errors
     /// As [`samples`](Self::samples).
     pub fn lines(&self, are_texts: bool) -> Result<Rows, FileError> {
-        let rows = self.collect(|row| {
+        self.unlabelled(|row| {
             let line = self.line(row);
             if are_texts {
                 let text = SampleContent::of_words(line);
@@ -73,10 +75,17 @@ impl SampleTable {
             let is_empty = ids.is_empty();
             let sample = FoundSample::unlabelled(SampleContent::of_ids(ids)?);
             Ok(Some(sample).filter(|_| !is_empty))
-        })?;
+        })
+    }
+
+    /// As [`collect`](Self::collect), for lines of text.
+    fn unlabelled(
+        &self,
+        found: impl Fn(usize) -> Result<Option<FoundSample>, String>,
+    ) -> Result<Rows, FileError> {
         Ok(Rows {
-            unlabelled: Some(String::new()),
-            ..rows
+            unlabelled: Some(Unlabelled::Lines),
+            ..self.collect(found)?
         })
     }
 
@@ -108,7 +117,8 @@ impl SampleTable {
             _ => self.refuse(format!("it {reason}")),
         })?;
         let mut rows = self.collect(|row| self.sample(row, &columns, &marks).map(Some))?;
-        rows.unlabelled = marks.label.is_none().then(|| self.listed());
+        let no_column = || Unlabelled::NoColumn(self.listed());
+        rows.unlabelled = marks.label.is_none().then(no_column);
         rows.weights = self.weight_column(named).map(|column| {
             let cells = (0..self.len()).map(|row| self.filled(row, Some(column)));
             let texts = cells.map(|cell| cell.map_or("", |cell| cell.text.trim()).to_owned());

@@ -53,10 +53,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(rows) => fit(rows, &config)?,
         None => dataset(&config)?,
     };
-    if splits.train.weights().is_some() {
-        let message = "the samples have weights, which a copy would lose; remove data.sample_weight, or the array sample_weight";
-        return Err(Failure::Input(message.to_owned()));
-    }
     let contents = DatasetToWrite {
         splits: &splits,
         config: &config.data,
