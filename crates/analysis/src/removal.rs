@@ -26,7 +26,7 @@ pub fn forward_without(
         let empty = positions.iter().flat_map(|&position| {
             let remove = move |layer| Intervention::MaskKey { layer, position };
             let zeros = Intervention::Patch {
-                place: PatchSite::Embeddings,
+                site: PatchSite::Embeddings,
                 position,
                 vector: vec![0.0; model.d_model],
             };

@@ -2,7 +2,7 @@
 
 use headlight_schema::choices;
 
-/// The label of a position that does not count.
+/// The label of a position that does not count. `headlight-fused` has the same number: neither crate depends on the other.
 pub const IGNORED: u32 = u32::MAX;
 
 choices! {

@@ -112,8 +112,8 @@ impl Architecture {
         self.mask.is_some() || self.model.attention.padding_token.is_some()
     }
 
-    /// Whether the notebook's engine computes it: the notebook's model, of which only vocabulary, length, scale and the width, 8 or
-    /// 16, may differ.
+    /// Whether the notebook's engine computes it: the notebook's model, of which only vocabulary, length, scale, temperature,
+    /// initial weights, the epsilon of its norm, and the width, 8 or 16, may differ.
     pub(crate) fn is_notebook(&self) -> bool {
         let (model, inputs) = (&self.model, self.inputs);
         let plain = ModelConfig {

@@ -45,7 +45,8 @@ const WITH_FEED_FORWARD: fn(Dims) -> bool = |dims| dims.d_ff > 0;
 arrays! {
     /// Before the softmax.
     Scores: "attention_scores", PAIRS, ALWAYS;
-    /// After the softmax. A row sums to 1, or to 0 where the query may look at no key.
+    /// After the softmax. A row sums to 1, or to 0 where the query may look at no key;
+    /// an `attention.rate` below 1 or `attention.softmax = false` changes that.
     Weights: "attention_weights", PAIRS, ALWAYS;
     /// The query vector of a position.
     Query: "query", PER_HEAD, ALWAYS;
@@ -111,7 +112,7 @@ pub struct Dims {
     pub d_model: usize,
     /// Width of the feed-forward layers; 0 if the model has none.
     pub d_ff: usize,
-    /// Logits of an answer: one for two classes, else one per class.
+    /// Logits of an answer: one per class; for two classes one, unless the config asks for one each.
     pub logits: usize,
     /// Whether samples have an answer per position, and not one.
     pub per_position: bool,

@@ -73,8 +73,8 @@ const MOST_POINTS: usize = 1 << 12;
 /// there would be more than 4,096 points.
 ///
 /// # Panics
-/// When parameters, slopes or baseline have the wrong number of values, or as
-/// [`Model::step`](crate::Model::step).
+/// When there are too few parameters, when slopes or baseline have the wrong number of values, or as
+/// [`Tracer::forward`](crate::Tracer::forward).
 pub fn integrated_gradients(
     architecture: &Architecture,
     parameters: &[f32],
@@ -103,14 +103,15 @@ pub fn integrated_gradients(
     let lanes: Vec<Lanes> = slopes.iter().map(|&slope| [slope; LANES]).collect();
     let samples = (samples, &[sample; LANES][..]);
     let mut gradient_at = |path: &mut Path<'_>| {
-        let found = engine.input_gradient(&parameters, samples, &lanes, false, Some(path));
+        let (gradient, of_logits) =
+            engine.input_gradient(&parameters, samples, &lanes, false, Some(path));
         let mut sum = [0.0; LANES];
-        for (&slope, logit) in slopes.iter().zip(found.1) {
+        for (&slope, logit) in slopes.iter().zip(of_logits) {
             for (sum, &logit) in sum.iter_mut().zip(logit) {
                 *sum += f64::from(slope) * f64::from(logit);
             }
         }
-        (found.0.to_vec(), sum)
+        (gradient.to_vec(), sum)
     };
     let (_, ends) = gradient_at(&mut path);
     let logits = [ends[0], ends[1]];

@@ -126,8 +126,8 @@ impl GeneralEngine {
     /// The gradient of a sum of logits by the first layer's input, for up to eight samples, and the logits. Each logit counts as
     /// often as `slopes` says. `[position, d_model]`, in padded rows
     ///
-    /// A hook may give the inputs. Without one, the gradient is that by the embedding of the token at each position. With
-    /// `holds_weights`, the attention weights count as constants.
+    /// The gradient comes first, then the logits of all answers, `[logit]`. A hook may give the inputs. Without one, the gradient
+    /// is that by the embedding of the token at each position. With `holds_weights`, the attention weights count as constants.
     pub(crate) fn input_gradient(
         &mut self,
         parameters: &[f32],
@@ -179,7 +179,8 @@ impl GeneralEngine {
                 .passes_at_once()
                 .min((chunks.len() - start).div_ceil(threads));
             let count = (threads * passes).min(chunks.len() - start);
-            // A page carries this module with it: it has no threads, and no code for what they share.
+            // A page carries this module with it: it has no threads, and no code for what they share. Elsewhere the first step
+            // keeps: before it `kept_per_pass` is 0, so that it is unknown how many passes suit the cache.
             let at_once = cfg!(target_arch = "wasm32")
                 || threads == 1 && passes == 1 && self.kept_per_pass > 0;
             let Self {
@@ -202,7 +203,7 @@ impl GeneralEngine {
             } else {
                 let workers = &mut workers[..threads];
                 team.each(workers, |thread, worker| {
-                    work(thread, worker, &mut GradientPart::whole(&mut []));
+                    work(thread, worker, &mut GradientPart::none());
                 });
                 let workers = &*workers;
                 let pass = |index: usize| (&workers[index % threads].terms, index / threads);

@@ -1,5 +1,5 @@
 //! The functions of feed-forward layers and their derivatives, with the same bits on every machine: as in `lanes`, they
-//! consist of additions, multiplications, divisions and comparisons.
+//! consist of additions, multiplications, divisions and comparisons, and of integer operations on their bits.
 
 use headlight_architecture::Activation;
 

@@ -7,7 +7,7 @@
 use crate::vectors::{Avx2, Avx512};
 use crate::vectors::{Baseline, Vectors};
 
-/// A set of vector instructions.
+/// A set of vector instructions. Inside this crate a value of it is called `isa`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
     /// The instructions that every machine of the architecture has.
@@ -38,7 +38,7 @@ impl Instructions {
     /// The widest set that this machine has.
     pub fn best() -> Self {
         let mut widest_first = Self::ALL.into_iter().rev();
-        let found = widest_first.find(|set| set.available());
+        let found = widest_first.find(|isa| isa.available());
         found.unwrap_or(Self::Baseline)
     }
 
@@ -99,7 +99,14 @@ fn avx512<B: Body>(body: B, vectors: Avx512) -> B::Output {
 /// samples is generic over their number.
 ///
 /// Smaller functions compile faster than one large pass, and a call costs a few nanoseconds. A function that needs the vectors
-/// of its set names them first.
+/// of its set names them first. `fn f<'a, L>(x: &'a mut [Lanes<L>]) { .. }` becomes
+///
+/// ```text
+/// fn f<'a, const L: usize>(isa: Instructions, x: &'a mut [Lanes<L>]) {
+///     // `Call` holds the arguments; its `run` is `{ .. }`.
+///     isa.run::<L, _>(Call { x });
+/// }
+/// ```
 macro_rules! for_each_isa {
     ($(#[$attribute:meta])* $visible:vis fn $($rest:tt)*) => {
         $crate::instructions::for_each_isa! { _vectors, $(#[$attribute])* $visible fn $($rest)* }
@@ -113,7 +120,7 @@ macro_rules! for_each_isa {
     (@ $vectors:ident, $lanes:tt, [$($declared:tt)*], [$($used:tt)*], $(#[$attribute:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*) $body:block) => {
         $(#[$attribute])*
         #[allow(clippy::too_many_arguments)]
-        $visible fn $name<$($declared)*>(instructions: $crate::instructions::Instructions, $($argument: $type),*) {
+        $visible fn $name<$($declared)*>(isa: $crate::instructions::Instructions, $($argument: $type),*) {
             struct Call<$($declared)*> {
                 $($argument: $type),*
             }
@@ -125,7 +132,7 @@ macro_rules! for_each_isa {
                     $body
                 }
             }
-            instructions.run::<$lanes, _>(Call { $($argument),* });
+            isa.run::<$lanes, _>(Call { $($argument),* });
         }
     };
 }

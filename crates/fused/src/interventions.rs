@@ -45,7 +45,7 @@ pub enum Intervention {
     /// The vector of a position is this one, for example that of another sample (patching).
     Patch {
         /// Where in the pass.
-        place: PatchSite,
+        site: PatchSite,
         /// The position.
         position: usize,
         /// The vector `[d_model]`, of a context `[n_heads * d_head]`, of a head `[d_head]`; or one for each sample, one after the other.
@@ -74,17 +74,17 @@ impl Intervention {
                 (*layer, Some(*head), Some(*query), numbers)
             }
             Self::Patch {
-                place,
+                site,
                 position,
                 vector,
             } => {
-                let (given, one) = (vector.len(), place.columns(architecture).len());
+                let (given, one) = (vector.len(), site.columns(architecture).len());
                 let needed = if given == one * samples { given } else { one };
-                let head = match place {
+                let head = match site {
                     PatchSite::Head(_, head) => Some(*head),
                     _ => None,
                 };
-                (place.layer(), head, Some(*position), Some((given, needed)))
+                (site.layer(), head, Some(*position), Some((given, needed)))
             }
         };
         for (part, index, count) in [
@@ -153,13 +153,13 @@ impl Intervention {
             }
             (
                 Self::Patch {
-                    place,
+                    site,
                     position,
                     vector,
                 },
                 point,
-            ) if place.point() == point => {
-                let columns = place.columns(architecture);
+            ) if site.point() == point => {
+                let columns = site.columns(architecture);
                 let count = columns.len();
                 let width = values.len() / positions;
                 let row = &mut values[position * width..][columns];

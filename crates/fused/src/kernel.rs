@@ -50,7 +50,7 @@ pub(crate) struct Kernel<'a> {
     /// The factor of the products of queries and keys.
     pub(crate) scale: f32,
     /// What norms compute.
-    pub(crate) is_rms: bool,
+    pub(crate) norm_kind: NormKind,
     pub(crate) eps: f32,
 }
 
@@ -65,10 +65,7 @@ impl<'a> Kernel<'a> {
             parameters,
             sizes: Sizes::of(architecture),
             scale: architecture.scale(),
-            is_rms: match architecture.model.norm_kind {
-                NormKind::Layer => false,
-                NormKind::Rms => true,
-            },
+            norm_kind: architecture.model.norm_kind,
             eps: architecture.model.layer_norm_eps as f32,
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! A [`Lanes`] is a plain array: the compiler turns loops over it into vector instructions of the
 //! machine's width. All functions consist of additions, multiplications, divisions, square roots and
-//! comparisons, which IEEE 754 defines to the bit. Rust never contracts a multiplication and an
-//! addition into one rounding.
+//! comparisons, which IEEE 754 defines to the bit, and of integer operations on their bits. Rust never
+//! contracts a multiplication and an addition into one rounding.
 
 /// Samples that are computed side by side, with most sets of instructions.
 pub(crate) const LANES: usize = 8;

@@ -36,13 +36,12 @@
 //! # The same bytes
 //!
 //! The input of a step determines its result to the last bit, on every machine. All arithmetic is
-//! additions, multiplications, divisions, square roots and comparisons, which IEEE 754 defines exactly.
-//! The compiler contracts nothing into fused multiply-adds. The exponential and the logarithm are this
+//! additions, multiplications, divisions, square roots and comparisons, which IEEE 754 defines exactly, and
+//! integer operations on their bits. The compiler contracts nothing into fused multiply-adds. The exponential and the logarithm are this
 //! crate's own, and each sum has one order: over a row, over positions and over samples, from the first
 //! to the last, and over samples eight at a time. A vector holds samples of a batch, one per lane, or columns of a parameter, so
 //! neither the width of the machine's vectors nor the number of threads can change a bit.
 
-mod adam;
 mod aligned;
 mod architecture;
 mod arrays;
@@ -62,6 +61,7 @@ mod lanes;
 mod layers;
 mod model;
 mod notebook;
+mod optimizer;
 mod parameters;
 mod pass;
 mod patch_site;

@@ -1,12 +1,12 @@
 //! A model, its training and its predictions.
 
-use crate::adam::{Moments, update};
 use crate::architecture::Architecture;
 use crate::dropout::StepDropout;
 use crate::engine::GeneralEngine;
 use crate::gradients::GradientPart;
 use crate::instructions::Instructions;
 use crate::notebook::NotebookEngine;
+use crate::optimizer::{Moments, update};
 use crate::parameters::ParameterLayout;
 use crate::samples::{BatchPredictions, IGNORED, Samples};
 use crate::team::{Alone, Team};
@@ -23,8 +23,8 @@ pub struct Gradient {
     pub squares: Vec<f32>,
 }
 
-/// Everything that a model's next steps depend on. Parameters have the order of the crate's
-/// documentation.
+/// Everything that a model's next steps depend on. Parameters have the order of
+/// [`ModelConfig::layout`](headlight_architecture::ModelConfig::layout).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// The parameters.
@@ -72,7 +72,7 @@ impl Engine {
 }
 
 impl Model {
-    /// A model with these parameters, in the order of the crate's documentation.
+    /// A model with these parameters, in the order of [`ModelConfig::layout`](headlight_architecture::ModelConfig::layout).
     ///
     /// # Panics
     /// When there are not [`Architecture::parameter_count`] parameters.
@@ -124,7 +124,7 @@ impl Model {
         self
     }
 
-    /// The parameters, in the order of the crate's documentation.
+    /// The parameters, in the order of [`ModelConfig::layout`](headlight_architecture::ModelConfig::layout).
     pub fn parameters(&self) -> Vec<f32> {
         self.unpack(&self.parameters)
     }

@@ -41,7 +41,7 @@ pub(crate) struct Linear {
     pub(crate) bias: Matrix,
 }
 
-/// The slots of a layer norm: scale and shift.
+/// The slots of a norm: gain and bias.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Norm {
     pub(crate) gamma: Matrix,
@@ -105,7 +105,7 @@ struct Builder {
     fixed: Vec<(Matrix, Fixed)>,
     /// Whether norms have gains and biases.
     gain: bool,
-    shift: bool,
+    bias: bool,
 }
 
 impl Builder {
@@ -158,10 +158,10 @@ impl Builder {
     }
 
     fn norm(&mut self, size: usize) -> Norm {
-        let (gain, shift) = (self.gain, self.shift);
+        let (gain, bias) = (self.gain, self.bias);
         Norm {
             gamma: self.row(size, gain, 1.0),
-            beta: self.row(size, shift, 0.0),
+            beta: self.row(size, bias, 0.0),
         }
     }
 
@@ -208,7 +208,7 @@ impl ParameterLayout {
             all: Vec::new(),
             fixed: Vec::new(),
             gain: model.norm_gain,
-            shift: model.has_norm_bias(),
+            bias: model.has_norm_bias(),
         };
         let tokens = builder.slot([vocab_size, d], [vocab_size, padded(d)], None);
         // The positions follow the tokens: the embedding's backward pass splits the gradient there.

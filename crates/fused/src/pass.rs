@@ -1,10 +1,11 @@
 //! One pass: some samples, one per lane, through the layers to their losses, and the gradient of these back.
 //!
-//! To follow a training step, start here. [`Model::step`](crate::Model::step) asks `engine.rs` for the gradient of a batch.
-//! `engine.rs` divides the batch into chunks of eight or sixteen samples and lets [`Pass::train`] compute each. `gradients`
-//! sums what the passes hand to it, in the order of the samples; `adam.rs` then changes the parameters.
+//! To follow a training step, start here. [`Model::step`](crate::Model::step) asks `engine.rs` for the gradient of a batch,
+//! or `notebook`, if that computes the model, as it does that of the default config. `engine.rs` divides the batch into
+//! chunks of eight or sixteen samples and lets [`Pass::train`] compute each. `gradients` sums what the passes hand to it, in
+//! the order of the samples; `optimizer.rs` then changes the parameters.
 //!
-//! `dy` stands for the gradient of the loss by `y`. Each file of `layers` has the formulas of its layer, forward and
+//! `dy` stands for the gradient of the loss by `y`. Each layer's file in `layers` has its formulas, forward and
 //! backward. Where the classifier reads one position, the last layer computes the row of that position alone.
 
 use std::ops::Range;

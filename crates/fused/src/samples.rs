@@ -23,15 +23,15 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// The label of a position that does not count.
+/// The label of a position that does not count. `headlight-data` has the same number: neither crate depends on the other.
 pub const IGNORED: u32 = u32::MAX;
 
 /// What a model predicts for some samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchPredictions {
-    /// Log-odds of class 1; of several classes, the logit of each. `[sample, answer, logit]`
+    /// Log-odds of class 1; with several logits, that of each class. `[sample, answer, logit]`
     pub logits: Vec<f32>,
-    /// Probability of class 1; of several classes, that of each. `[sample, answer, logit]`
+    /// Probability of class 1; with several logits, that of each class. `[sample, answer, logit]`
     pub probabilities: Vec<f32>,
     /// Cross-entropy with the label, in nats; 0 where none counts. `[sample, answer]`
     pub losses: Vec<f32>,

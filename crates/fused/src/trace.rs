@@ -98,7 +98,8 @@ impl Tracer {
     /// When an intervention does not suit the architecture.
     ///
     /// # Panics
-    /// When there are not [`Architecture::parameter_count`] parameters, or as [`Model::step`](crate::Model::step).
+    /// When there are fewer than [`Architecture::parameter_count`] parameters, or when the index of a sample or one of its tokens
+    /// is out of range, or, with several logits, a label.
     pub fn forward(
         &mut self,
         parameters: &[f32],
@@ -140,7 +141,7 @@ impl Tracer {
     /// positions hold, and not how the model would look elsewhere (Jain and Wallace 2019).
     ///
     /// # Panics
-    /// When `slopes` does not have a number for each logit of each sample, or as [`Model::step`](crate::Model::step).
+    /// When `slopes` does not have a number for each logit of each sample, or as [`forward`](Self::forward).
     pub fn token_gradients(
         &mut self,
         parameters: &[f32],

@@ -39,7 +39,7 @@ impl Worker {
         kernel: Kernel<'a>,
     ) -> Pass<'a, LANES> {
         self.terms.mode = Mode::Skip;
-        let part = GradientPart::whole(&mut []);
+        let part = GradientPart::none();
         Pass::new(plan, kernel, &mut self.values, &mut self.terms, part)
     }
 
@@ -67,7 +67,7 @@ impl Worker {
 
     /// Appends the predictions for a chunk to those that the thread has.
     pub(crate) fn predict(&mut self, plan: &PassPlan, kernel: Kernel<'_>, chunk: Chunk<'_>) {
-        let (part, predictions) = (GradientPart::whole(&mut []), &mut self.predictions);
+        let (part, predictions) = (GradientPart::none(), &mut self.predictions);
         if kernel.isa.has_sixteen_lanes() && chunk.chosen.len() > LANES {
             let values = self
                 .wide

@@ -294,8 +294,8 @@ fn vectors_of_another_sample_make_its_decision() {
     let plain = traced(&problem, &[]);
     let vector = |values: &[f32], row: usize| values[row * 12..][..12].to_vec();
     let other = 7;
-    let replace = |place, position, vector| Intervention::Patch {
-        place,
+    let replace = |site, position, vector| Intervention::Patch {
+        site,
         position,
         vector,
     };
@@ -354,7 +354,7 @@ fn each_sample_may_have_a_vector_of_its_own() {
     let replaced = traced(
         &problem,
         &[Intervention::Patch {
-            place: PatchSite::Output(1),
+            site: PatchSite::Output(1),
             position: 0,
             vector: of_neighbour(Array::Output, 144, 72, 12),
         }],
@@ -365,7 +365,7 @@ fn each_sample_may_have_a_vector_of_its_own() {
     }
     // All heads one by one are the context of all of them.
     let heads = [0, 1, 2].map(|head| Intervention::Patch {
-        place: PatchSite::Head(1, head),
+        site: PatchSite::Head(1, head),
         position: 2,
         vector: of_neighbour(Array::Context, 144, 72 + head * 24 + 8, 4),
     });
@@ -379,7 +379,7 @@ fn each_sample_may_have_a_vector_of_its_own() {
         .collect::<Vec<_>>()
         .concat();
     let whole = Intervention::Patch {
-        place: PatchSite::Context(1),
+        site: PatchSite::Context(1),
         position: 2,
         vector: context,
     };
@@ -417,8 +417,8 @@ fn what_cannot_be_is_refused() {
     refused(set(0, 3, 0, 6), head);
     refused(set(0, 0, 6, 6), position);
     refused(set(0, 0, 0, 5), &short(5, 6));
-    let replace = |place, position, count| Intervention::Patch {
-        place,
+    let replace = |site, position, count| Intervention::Patch {
+        site,
         position,
         vector: vec![0.0; count],
     };
@@ -495,7 +495,7 @@ fn integrated_gradients_sum_to_the_difference() {
 fn traced_from(problem: &Problem, sample: usize, input: &[f32]) -> f64 {
     let vectors = input.chunks_exact(problem.model.d_model).enumerate();
     let replace = vectors.map(|(position, vector)| Intervention::Patch {
-        place: PatchSite::Embeddings,
+        site: PatchSite::Embeddings,
         position,
         vector: vector.to_vec(),
     });

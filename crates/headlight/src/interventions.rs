@@ -109,7 +109,7 @@ impl Interventions {
             let (&site, &position) = (site, position);
             let text = format!("--patch {site}:{position}={}", shown(file));
             let replaced = |vector| Intervention::Patch {
-                place: site,
+                site,
                 position,
                 vector,
             };

@@ -58,7 +58,7 @@ impl Change {
                 position,
                 vector,
             } => Intervention::Patch {
-                place: PatchSite::named(&place, layer)
+                site: PatchSite::named(&place, layer)
                     .ok_or_else(|| format!("there is no place `{place}` to patch"))?,
                 position,
                 vector,

@@ -71,7 +71,7 @@ fn interventions() -> Vec<(Value, Intervention)> {
         (
             written,
             Intervention::Patch {
-                place: of,
+                site: of,
                 position: 3,
                 vector,
             },

@@ -19,7 +19,7 @@ pub(crate) fn intervention((kind, at, values): Change) -> PyResult<Intervention>
             weights: values,
         },
         (place, &[position]) => Intervention::Patch {
-            place: place.parse().map_err(PyValueError::new_err::<String>)?,
+            site: place.parse().map_err(PyValueError::new_err::<String>)?,
             position,
             vector: values,
         },

@@ -171,7 +171,7 @@ impl Pairs {
             contexts
         };
         let replace = reads.map(|position| Intervention::Patch {
-            place: PatchSite::Context(layer),
+            site: PatchSite::Context(layer),
             position,
             vector: contexts_at(position),
         });

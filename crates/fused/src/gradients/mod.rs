@@ -174,6 +174,8 @@ impl Gradients<'_> {
     }
 
     /// The inputs of a projection, one sample per lane. `[position, width]`
+    ///
+    /// Inputs and the gradients made of them alternate: with [`Mode::AddNow`], the next inputs take the memory of these.
     pub(crate) fn input<const L: usize>(&mut self, lanes: &[Lanes<L>], width: usize) -> Input {
         if !self.are_wanted() {
             return Input::default();
@@ -188,7 +190,7 @@ impl Gradients<'_> {
         Input { rows, height }
     }
 
-    /// Of a projection `y = x W + b`: `dW = Σ x ⊗ dy` and `db = Σ dy`, from its last inputs and the gradient of its outputs.
+    /// Of a projection `y = x W + b`: `dW = Σ x ⊗ dy` and `db = Σ dy`, from its inputs and the gradient of its outputs.
     pub(crate) fn linear<const L: usize>(
         &mut self,
         input: Input,

@@ -12,12 +12,12 @@ pub(crate) struct GradientPart<'a> {
     pub(crate) squares: Option<&'a mut [f32]>,
 }
 
-impl<'a> GradientPart<'a> {
-    /// The whole gradient.
-    pub(crate) fn whole(gradient: &'a mut [f32]) -> Self {
+impl GradientPart<'_> {
+    /// No part: where nothing is added, or not yet.
+    pub(crate) fn none() -> Self {
         Self {
             start: 0,
-            gradient,
+            gradient: &mut [],
             squares: None,
         }
     }

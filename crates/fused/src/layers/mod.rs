@@ -1,4 +1,4 @@
-//! The layers of a pass, each with its forward and its backward pass.
+//! The layers of a pass, each with its forward and its backward pass; `mask`, `elements` and `dropout` are what several need.
 //!
 //! Each piece is compiled by itself for each set of instructions. Compiled as one, the passes took minutes.
 //!

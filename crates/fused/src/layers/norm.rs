@@ -1,6 +1,8 @@
 //! Layer norm of each row: `gamma ⊙ n + beta`, `n = (r - mean(r)) rho`, `rho = 1 / sqrt(variance(r) + eps)`. RMS norm is
 //! the same with a mean of 0, in both directions.
 
+use headlight_architecture::NormKind;
+
 use crate::aligned::Aligned;
 use crate::gradients::Gradients;
 use crate::instructions::for_each_isa;
@@ -57,9 +59,9 @@ impl<const L: usize> NormValues<L> {
 }
 
 for_each_isa! {
-    /// Normalises the first rows of `norm.normalized` in place, and writes them scaled and shifted to `norm.output`.
+    /// Normalises the first rows of `norm.normalized` in place, and writes them with gain and bias to `norm.output`.
     fn normalize<'a, L>(k: Kernel<'a>, slots: Norm, rows: usize, norm: &'a mut NormValues<L>) {
-        let (d, width, is_rms, eps) = (slots.gamma.columns, slots.gamma.stride, k.is_rms, k.eps);
+        let (d, width, eps) = (slots.gamma.columns, slots.gamma.stride, k.eps);
         let share = 1.0 / d as f32;
         let (gamma, beta) = (&k.numbers(slots.gamma)[..d], &k.numbers(slots.beta)[..d]);
         for row in 0..rows {
@@ -68,7 +70,10 @@ for_each_isa! {
             for value in values.iter() {
                 mean = zip(mean, *value, |mean, value| mean + value);
             }
-            let mean = map(mean, |mean| if is_rms { 0.0 } else { mean * share });
+            let mean = match k.norm_kind {
+                NormKind::Layer => map(mean, |mean| mean * share),
+                NormKind::Rms => [0.0; L],
+            };
             let mut variance = [0.0; L];
             for value in values.iter_mut() {
                 let centred = zip(*value, mean, |value, mean| value - mean);
@@ -126,7 +131,7 @@ for_each_isa! {
     ///
     /// `dr = rho (dn - mean(dn) - n mean(dn · n))` with `dn = gamma ⊙ dy`.
     fn backward<'a, L>(k: Kernel<'a>, slots: Norm, norm: &'a NormValues<L>, gradient: &'a mut [Lanes<L>]) {
-        let (d, width, is_rms) = (slots.gamma.columns, slots.gamma.stride, k.is_rms);
+        let (d, width) = (slots.gamma.columns, slots.gamma.stride);
         let rows = gradient.len() / width;
         let share = 1.0 / d as f32;
         let gamma = &k.numbers(slots.gamma)[..d];
@@ -144,7 +149,10 @@ for_each_isa! {
                 gradient[i] = dn;
             }
             let rstd = norm.rstd[row];
-            let mean = map(mean, |mean| if is_rms { 0.0 } else { mean * share });
+            let mean = match k.norm_kind {
+                NormKind::Layer => map(mean, |mean| mean * share),
+                NormKind::Rms => [0.0; L],
+            };
             let along = map(along, |along| along * share);
             for (gradient, n) in gradient.iter_mut().zip(normalized) {
                 one_at_a_time();

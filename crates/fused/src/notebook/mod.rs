@@ -10,7 +10,7 @@
 //! once for the weights
 //!   q   = x_0 W_q + b_q                     query of [CLS]
 //!   u   = s W_k q                           so that x_j · u = s q · (x_j W_k)
-//!   g   = w ⊙ gamma,  c_0 = w · beta + b    scale and shift of the norm, folded into the classifier w, b
+//!   g   = w ⊙ gamma,  c_0 = w · beta + b    gain and bias of the norm, folded into the classifier w, b
 //!   g'  = g - mean(g)
 //! forward, for each sample
 //!   a   = softmax_j(x_j · u)                the key bias adds q · b_k to every score: no effect

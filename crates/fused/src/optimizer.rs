@@ -1,4 +1,4 @@
-//! Adam (Kingma and Ba 2015), as Keras and as PyTorch compute it, and what every optimizer keeps between steps.
+//! The optimizers: Adam (Kingma and Ba 2015), as Keras and as PyTorch compute it, and SGD. What each keeps between steps.
 
 use crate::instructions::for_each_isa;
 use crate::lanes::{square, zero_below};
@@ -124,7 +124,7 @@ impl Moments {
         let correction_1 = 1.0 - self.powers[0] as f32;
         let correction_2 = 1.0 - self.powers[1] as f32;
         let rate = adam.learning_rate as f32 * correction_2.sqrt() / correction_1;
-        let settings = Settings {
+        let step = AdamStep {
             rate,
             gain_1: (1.0 - adam.beta_1) as f32,
             gain_2: (1.0 - adam.beta_2) as f32,
@@ -135,22 +135,23 @@ impl Moments {
         let (first, other_first) = self.first.split_at_mut(split);
         let (second, other_second) = self.second.split_at_mut(split);
         let (gradient, other_gradient) = gradient.split_at_mut(split);
-        settings.update(tokens, first, second, gradient, |index, _| squares[index]);
-        settings.update(others, other_first, other_second, other_gradient, |_, g| {
+        step.update(tokens, first, second, gradient, |index, _| squares[index]);
+        step.update(others, other_first, other_second, other_gradient, |_, g| {
             square(g)
         });
         squares.fill(0.0);
     }
 }
 
-struct Settings {
+/// The factors of a step of Keras's Adam.
+struct AdamStep {
     rate: f32,
     gain_1: f32,
     gain_2: f32,
     epsilon: f32,
 }
 
-impl Settings {
+impl AdamStep {
     #[inline(always)]
     fn update(
         &self,
