@@ -7,10 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use crate::common::runs::{assert_same, attempt, copy, files, finish, half};
+use crate::common::runs::{assert_same, attempt, checkpoint, copy, files, finish, half};
 use crate::common::{
     Finished, QUICK, contents, ended, folder, headlight, refused, refuses_typed, run, text, typed,
 };
+use headlight_trainer::run::checkpoint::Checkpoint;
 
 /// A run's files but for its dumps, which quote the config of their time, except for the last ones.
 fn of_any_length(mut files: BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -56,6 +57,15 @@ fn longer_training_is_the_longer_run() {
         }
         run(&["verify", text(&path)]).done();
     }
+}
+
+/// A config may be as long as 65,536 names of classes.
+#[test]
+fn a_checkpoint_holds_a_long_config() {
+    let mut checkpoint = checkpoint(&half(&folder("long_config"), "fused"));
+    checkpoint.counters.config = "x".repeat(6 << 20).into();
+    let bytes = checkpoint.encode().unwrap();
+    assert!(Checkpoint::decode(&bytes).unwrap() == checkpoint);
 }
 
 /// What cannot be resumed is named, and left as it is; its config repeats the run.

@@ -19,7 +19,7 @@ pub use metered::Metered;
 /// The largest file of any kind that is read, in bytes.
 pub const FILE_LIMIT: u64 = 1 << 30;
 
-/// The longest line or record, in bytes: one sample, or the metrics of one training step.
+/// The longest line or record of a file of samples, in bytes.
 pub const LINE_LIMIT: u64 = 1 << 20;
 
 /// The largest text that is read as a whole, in bytes: a config, whose 65,536 classes may have names of 100 bytes.

@@ -30,7 +30,7 @@ pub(crate) struct Field {
 pub(crate) enum Quantity {
     /// Mean loss over the batches of each epoch.
     EpochLoss,
-    /// A metric of the final model on the training samples.
+    /// A metric of the final model on the training samples; where each step draws its own, on the last batch.
     Train(Metric),
     /// The same on the held-out samples.
     HeldOut(Metric),
@@ -51,8 +51,9 @@ pub(crate) enum Quantity {
     WeightsSha256,
 }
 
-/// The key of the metrics on test sets.
+/// The keys of the metrics on test sets, and of the step after which the task was learned.
 pub(crate) const TESTS: &str = "tests";
+pub(crate) const LEARNED_STEP: &str = "learned_at_step";
 
 /// All fields, in the order of a row.
 pub(crate) fn fields() -> &'static [Field] {
@@ -102,12 +103,7 @@ fn table() -> Vec<Field> {
         let [name, label] = info.row;
         add(name, label, info.decimals, Quantity::Deciding(info.metric));
     }
-    add(
-        "learned_at_step",
-        "learned at step",
-        0,
-        Quantity::LearnedAtStep,
-    );
+    add(LEARNED_STEP, "learned at step", 0, Quantity::LearnedAtStep);
     add(TESTS, "", 0, Quantity::Tests);
     for measure in MeasureName::ALL {
         let (name, decimals) = (measure.name(), info(measure).decimals);
@@ -151,24 +147,17 @@ impl Field {
         }
     }
 
-    /// Whether the rows of every config have it.
-    pub(crate) fn is_in_all_rows(&self) -> bool {
-        !matches!(
-            self.quantity,
-            Quantity::WholeSamples { .. }
-                | Quantity::Deciding(_)
-                | Quantity::Tests
-                | Quantity::Measure(_)
-        )
-    }
-
-    /// Whether the rows of a config have it.
-    pub(crate) fn is_in_rows_of(&self, config: &ExperimentConfig) -> bool {
+    /// Whether the rows of a config have it; without a config, whether those of every config do.
+    pub(crate) fn is_in_rows_of(&self, config: Option<&ExperimentConfig>) -> bool {
         match self.quantity {
-            Quantity::WholeSamples { .. } => config.data.task.is_per_position(),
-            Quantity::Deciding(_) => config.data.rule.is_some(),
-            Quantity::Tests => !config.tests.is_empty(),
-            Quantity::Measure(measure) => config.report.measures.contains(&measure),
+            Quantity::WholeSamples { .. } => {
+                config.is_some_and(|config| config.data.task.is_per_position())
+            }
+            Quantity::Deciding(_) => config.is_some_and(|config| config.data.rule.is_some()),
+            Quantity::Tests => config.is_some_and(|config| !config.tests.is_empty()),
+            Quantity::Measure(measure) => {
+                config.is_some_and(|config| config.report.measures.contains(&measure))
+            }
             _ => true,
         }
     }

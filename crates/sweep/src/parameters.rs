@@ -15,8 +15,8 @@ use headlight_trainer::files::weights;
 use headlight_trainer::train::dump_volume::saved_weights;
 use headlight_trainer::{Destination, Failure, Output, note, option, shown};
 
-use crate::origin::whole;
 use crate::plan::Plan;
+use crate::recorded_config::whole;
 
 impl Plan {
     /// Keeps the parameters of each run beside a results file, if they are `wanted` or a config has `training.save_weights`.
@@ -39,12 +39,19 @@ impl Plan {
                 )
             )));
         }
-        let session = self.points()[0].session(self.seed_and_point(0).0)?;
-        let (_, bytes) = saved_weights(&session.experiment);
-        let megabytes = bytes * self.runs() as f64 / 1e6;
+        let runs = self.extent();
+        // Of one seed: four bytes for each of the first and last parameters, and for each of those that training saves.
+        let mut bytes = 0.0;
+        for point in self.points() {
+            let experiment = point.session(runs.first_seed)?.experiment;
+            let parameters = experiment.start.iter().map(|one| one.values.len());
+            let ends = 2 * 4 * parameters.sum::<usize>();
+            bytes += saved_weights(&experiment).1 + ends as f64;
+        }
+        let megabytes = bytes * (runs.end - runs.first_seed) as f64 / 1e6;
         if megabytes > 100.0 {
             note(&format!(
-                "the sweep writes about {megabytes:.0} MB of weights to {}; to write less, evaluate at fewer steps",
+                "the sweep writes about {megabytes:.0} MB of weights to {}; to write less, train fewer runs or, with training.save_weights, evaluate at fewer steps",
                 shown(&folder)
             ));
         }

@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::grid::{FOLD, Grid, Seeds, product};
-use crate::origin::{Extent, as_changes, changed};
+use crate::recorded_config::{Extent, as_changes, changed};
 
 /// The change that trains all epochs.
-const NEVER: &str = "training.patience=0";
+const NO_EARLY_STOPPING: &str = "training.patience=0";
 
 /// A point of the grid: its config, and the dataset and the device that its runs share.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub struct Plan {
     points: Vec<Point>,
     /// The hash of everything that rows depend on, except their seed and point.
     pub config_sha256: String,
-    /// The config of the first point as the user gave it, in TOML.
-    pub(crate) origin: String,
+    /// The config of the first point with all changes, those of the grid too, before its dataset file completes it; in TOML.
+    pub(crate) config_text: String,
     /// The folder for the first and last parameters of each run, if they are kept.
     pub(crate) weights: Option<PathBuf>,
 }
@@ -59,7 +59,7 @@ impl Plan {
         grids: &[Grid],
     ) -> Result<Self, Failure> {
         let mut points: Vec<Point> = Vec::new();
-        let mut origin = None;
+        let mut config_text = None;
         let (set_flag, grid_flag) = (option("--set", "argument"), option("--grid", "grid:"));
         for change in overrides {
             if let Some(grid) = grids.iter().find(|grid| grid.gives(change)) {
@@ -71,7 +71,7 @@ impl Plan {
             }
         }
         // A sweep trains all epochs, and the config of a data file would stop early.
-        let all_epochs = is_data(path).then_some((set_flag, NEVER));
+        let all_epochs = is_data(path).then_some((set_flag, NO_EARLY_STOPPING));
         let mut stops_early = all_epochs.is_some();
         let files = DatasetFiles::default();
         for values in product(grids)? {
@@ -85,10 +85,10 @@ impl Plan {
             let mut config = config::load_changed(path, all.clone(), &files)?;
             let stops = config.training.patience > 0;
             stops_early |= stops;
-            let never = stops.then_some((set_flag, NEVER));
+            let to_the_end = stops.then_some((set_flag, NO_EARLY_STOPPING));
             config.training.patience = 0;
-            if origin.is_none() {
-                origin = Some(changed(path, all.chain(never), &files)?);
+            if config_text.is_none() {
+                config_text = Some(changed(path, all.chain(to_the_end), &files)?);
             }
             if values.iter().any(|(key, _)| key == "training.patience") {
                 return Err(Failure::Input(format!(
@@ -124,10 +124,10 @@ impl Plan {
         for point in &points {
             point.session(seeds.0.start)?;
         }
-        let origin = origin.unwrap_or_default();
+        let config_text = config_text.unwrap_or_default();
         Ok(Self {
             config_sha256: fingerprint(&points)?,
-            origin,
+            config_text,
             weights: None,
             seeds: seeds.0.clone(),
             points,

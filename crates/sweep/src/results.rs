@@ -9,8 +9,8 @@ use headlight_input::{Line, Lines};
 use headlight_trainer::files::access::{Log, open};
 use headlight_trainer::{Failure, STANDARD, Signals, note, option, shown};
 
-use crate::origin::{ANOTHER, Extent, Origin, difference};
 use crate::plan::Plan;
+use crate::recorded_config::{Extent, FROM_ANOTHER_SWEEP, RecordedConfig, difference};
 use crate::row::Row;
 use crate::run::run;
 use crate::stored_row::StoredRow;
@@ -56,7 +56,7 @@ impl Results {
         )))
     }
 
-    /// Opens a results file, or creates it. Rows that it already holds must be those of the first `runs`. A
+    /// Opens a results file, or creates it. Rows that it already holds must be those of the first of `runs`. A
     /// last line that was cut short, by a kill or a full disk, is dropped.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Results {
             lines: Log::at(file, path, length)?,
             path: path.to_owned(),
             config: Some((
-                plan.origin.clone(),
+                plan.config_text.clone(),
                 plan.config_sha256.clone(),
                 plan.extent(),
             )),
@@ -123,7 +123,7 @@ impl Results {
 
     fn append(&mut self, row: &Row) -> Result<(), Failure> {
         if let Some((config, hash, all)) = self.config.take() {
-            Origin::write(&self.path, &config, &hash, all)?;
+            RecordedConfig::write(&self.path, &config, &hash, all)?;
         }
         self.lines.append_line(row)?;
         self.finished += 1;
@@ -256,7 +256,7 @@ impl<'a> StoredRows<'a> {
             .config
             .get_or_insert_with(|| line.config_sha256.clone());
         if *config != line.config_sha256 {
-            return Err(self.invalid_row(&format!("{ANOTHER} than the rows before it")));
+            return Err(self.invalid_row(&format!("{FROM_ANOTHER_SWEEP} than the rows before it")));
         }
         Ok(Some(line))
     }
@@ -271,7 +271,7 @@ impl<'a> StoredRows<'a> {
         Failure::reading(self.path, format!("line {}: {reason}", self.count))
     }
 
-    /// Adds a hint if the first line is not a row: the file is then likely not a results file.
+    /// Adds a hint if at most one line could be read: the file is then likely not a results file.
     fn with_hint(&self, failure: Failure) -> Failure {
         match failure {
             Failure::Input(message) if self.count <= 1 => Failure::Input(format!(

@@ -42,7 +42,7 @@ impl StoredRow {
         let row: Map<String, Value> = serde_json::from_str(&self.text).map_err(no_row)?;
         for field in fields() {
             let value = row.get(&field.name);
-            if value.is_none() && self.error.is_none() && field.is_in_all_rows() {
+            if value.is_none() && self.error.is_none() && field.is_in_rows_of(None) {
                 return Err(format!(
                     "it lacks `{}`, which the row of every finished run has; take the file as `headlight sweep` wrote it",
                     field.name
@@ -104,7 +104,7 @@ impl StoredRow {
         let epochs = config.training.epochs;
         let epochs = epochs.filter(|_| config.training.steps.is_none());
         let positions = config.data.cls.positions(config.data.seq_len);
-        // Every value but the hash is a number, a list or null; the hash is a text.
+        // Of all values, the hash alone is a text.
         let is_right = |field: &Field| match (field.quantity, row.get(&field.name)) {
             (Quantity::EpochLoss, Some(Value::Array(list))) => {
                 epochs.is_none_or(|epochs| epochs == list.len())
@@ -114,7 +114,9 @@ impl StoredRow {
             (Quantity::EpochLoss | Quantity::Tests, _) | (_, None) => false,
             (of, Some(value)) => value.is_string() == (of == Quantity::WeightsSha256),
         };
-        let mut expected = fields().iter().filter(|field| field.is_in_rows_of(config));
+        let mut expected = fields()
+            .iter()
+            .filter(|field| field.is_in_rows_of(Some(config)));
         match expected.find(|field| self.error.is_none() && !is_right(field)) {
             Some(field) => Err(format!(
                 "its `{}` is missing, or of another form",

@@ -12,8 +12,8 @@ use headlight_trainer::{DatasetFiles, Failure, shown};
 use serde::Deserialize;
 
 use crate::grid::{Grid, Seeds, product};
-use crate::origin::as_changes;
 use crate::plan::Plan;
+use crate::recorded_config::as_changes;
 
 /// A study.
 #[derive(Clone, Debug, Deserialize)]
@@ -237,7 +237,7 @@ fn check_name(name: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "`{}` must consist of letters, digits, `-`, `_` and `.`",
+        "`{}` must consist of letters, digits, `-`, `_` and `.`, and begin with a letter or a digit",
         name.escape_debug()
     ))
 }

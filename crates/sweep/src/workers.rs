@@ -1,4 +1,4 @@
-//! Trains runs on all cores, and passes their results on in order.
+//! Trains runs on several threads, and passes their results on in order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,9 +12,9 @@ use headlight_trainer::{Failure, Signals};
 /// How many runs a worker may be ahead of the last result that was passed on in order. The results between them wait in memory.
 const AHEAD: usize = 10_000;
 
-/// Trains runs, until all are done or a signal arrives. `train` gives the result of a run, or `None` if a signal
-/// interrupts it. `finished` is called with each result as soon as its run has ended, in any order; then `in_order`, in the order
-/// of the runs.
+/// Trains runs on at most `threads` threads, until all are done or a signal arrives. `train` gives the result of a run, or `None`
+/// if a signal interrupts it. `finished` is called with each result as soon as its run has ended, in any order; then `in_order`, in
+/// the order of the runs.
 ///
 /// # Errors
 /// When `in_order` or a run fails, or the system cannot start a thread. `in_order` has received all results before that one.

@@ -41,7 +41,7 @@ pub(crate) fn conclude(
         engine.restore(&TrainingState::of(best.parameters.clone()))?;
     }
     let mut finished = judged(writer, engine, ending, interrupted)?;
-    // A run is complete without its page: `inspect --html` can write it at any time.
+    // A run is complete without its page: `inspect --html` can write one elsewhere at any time.
     match page::write(run, experiment, finished.outcome.as_ref()) {
         Ok(page) => finished.page = page,
         Err(failure) => note(&format!("no {PAGE}: {failure}")),

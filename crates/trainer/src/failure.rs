@@ -15,7 +15,7 @@ use crate::shown;
 pub enum Failure {
     /// The config, the usage or an input file is invalid. Exit code 2.
     Input(String),
-    /// The loss became NaN or infinite. Exit code 3.
+    /// The loss, a parameter or another number of a training became NaN or infinite. Exit code 3.
     Diverged(String),
     /// A signal stopped the work, and everything so far is saved. Exit code 128 + signal.
     Interrupted {

@@ -49,7 +49,7 @@ impl<'a> Training<'a> {
         Ok(session)
     }
 
-    /// Prepares the engine, and takes a run that has `begun` back to its checkpoint.
+    /// Prepares the engine, and gives it the checkpoint of a run that has `begun`.
     ///
     /// # Errors
     /// When the engine does not suit the config, the run cannot be resumed, or its dumps would be too large, unless `force`.
@@ -155,8 +155,9 @@ impl<'a> Training<'a> {
 fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
     match failure {
         Failure::Diverged(message) => {
-            let _ =
-                page::write(run, &session.experiment, None).and_then(|_| run.write_manifest(None));
+            // A page that cannot be written leaves the run as it is.
+            let _ = page::write(run, &session.experiment, None);
+            let _ = run.write_manifest(None);
             let mut saved = Vec::new();
             let best = run.kept_model(&session.experiment.config);
             if let (true, Some(step)) = (best.is_best, best.step) {

@@ -5,22 +5,22 @@ use std::io;
 use headlight_trainer::{Failure, Output};
 use serde_json::Value;
 
-use super::row_reader::{RowPlace, RowReader};
-use crate::place::Places;
+use super::row_reader::{RowReader, RowSpan};
+use crate::column_index::ColumnIndex;
 
-/// Writes the table; `columns` has the places of all values.
+/// Writes the table; `columns` has those of all rows.
 pub(super) fn write(
     out: Output<'_>,
     rows: &mut RowReader<'_>,
-    places: &[RowPlace],
-    mut columns: Places,
+    spans: &[RowSpan],
+    mut columns: ColumnIndex,
 ) -> Result<(), Failure> {
     let header = columns.columns();
     out.write(|file| {
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(header.iter().map(|(name, _)| name))?;
-        for &place in places {
-            let fields = serde_json::from_slice(&rows.line(place)?)?;
+        for &span in spans {
+            let fields = serde_json::from_slice(&rows.line(span)?)?;
             let values = columns.values(&fields).map_err(io::Error::other)?;
             let mut cells = vec![String::new(); columns.all.len()];
             for (number, value) in values {

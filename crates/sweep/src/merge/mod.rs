@@ -1,6 +1,6 @@
 //! Joins the results of shards, in any order, into one file.
 //!
-//! Only the place of each row is kept in memory, 32 bytes per row, and the values of each point. The rows themselves are read one at a time,
+//! Only the span of each row is kept in memory, 32 bytes per row, and the values of each point. The rows themselves are read one at a time,
 //! in the order in which they are written.
 
 mod csv;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use headlight_trainer::{Failure, Output, note, shown};
 
-use crate::origin::{ANOTHER, Extent, Origin, difference};
-use crate::place::Places;
+use crate::column_index::ColumnIndex;
+use crate::recorded_config::{Extent, FROM_ANOTHER_SWEEP, RecordedConfig, difference};
 use crate::results::StoredRows;
-use row_reader::{RowPlace, RowReader};
+use row_reader::{RowReader, RowSpan};
 
 /// The most columns of a table.
 const COLUMN_LIMIT: usize = 1 << 16;
@@ -53,51 +53,51 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<MergeResult, Failure>
             shown(named)
         )));
     }
-    let mut columns = (ending == "csv").then(|| Places::new(COLUMN_LIMIT));
-    let (mut places, config) = index(paths, columns.as_mut())?;
-    if places.is_empty() {
+    let mut columns = (ending == "csv").then(|| ColumnIndex::new(COLUMN_LIMIT));
+    let (mut spans, config) = index(paths, columns.as_mut())?;
+    if spans.is_empty() {
         let named: Vec<String> = paths.iter().map(|path| shown(path)).collect();
         return Err(Failure::Input(format!(
             "there are no rows to merge in {}",
             named.join(", ")
         )));
     }
-    places.sort_unstable();
+    spans.sort_unstable();
     let mut reader = RowReader::new(paths);
-    let before = places.len();
-    drop_duplicates(&mut places, &mut reader, paths)?;
-    let all = extent(paths, config.as_ref(), &places);
+    let before = spans.len();
+    drop_duplicates(&mut spans, &mut reader, paths)?;
+    let all = extent(paths, config.as_ref(), &spans);
     let merged = MergeResult {
-        rows: places.len(),
-        duplicates: before - places.len(),
-        failed: places.iter().filter(|place| place.failed).count(),
+        rows: spans.len(),
+        duplicates: before - spans.len(),
+        failed: spans.iter().filter(|span| span.failed).count(),
         points: all.points,
-        missing: missing(&places, all),
+        missing: missing(&spans, all),
     };
-    let origin = config.and_then(|(hash, first)| Origin::beside(first, &hash));
+    let recorded = config.and_then(|(hash, first)| RecordedConfig::beside(first, &hash));
     if let Some(columns) = columns {
-        csv::write(out, &mut reader, &places, columns)?;
+        csv::write(out, &mut reader, &spans, columns)?;
         return Ok(merged);
     }
     out.write(|file| {
-        let mut places = places.iter();
-        places.try_for_each(|&place| file.write_all(&reader.line(place)?))
+        let mut spans = spans.iter();
+        spans.try_for_each(|&span| file.write_all(&reader.line(span)?))
     })?;
-    if let (false, Some(origin)) = (out.is_standard(), origin) {
-        origin.copy(out.path(), all)?;
+    if let (false, Some(recorded)) = (out.is_standard(), recorded) {
+        recorded.copy(out.path(), all)?;
     }
     Ok(merged)
 }
 
 /// The hash of the first row's config, and its file.
-type First<'a> = (String, &'a Path);
+type FirstConfig<'a> = (String, &'a Path);
 
-/// The places of all rows; and the config that the rows must share, with the file of its first row. Counts the columns of a table.
+/// The spans of all rows; and the config that the rows must share, with the file of its first row. Counts the columns of a table.
 fn index<'a>(
     paths: &'a [PathBuf],
-    mut columns: Option<&mut Places>,
-) -> Result<(Vec<RowPlace>, Option<First<'a>>), Failure> {
-    let (mut places, mut first) = (Vec::new(), None);
+    mut columns: Option<&mut ColumnIndex>,
+) -> Result<(Vec<RowSpan>, Option<FirstConfig<'a>>), Failure> {
+    let (mut spans, mut first) = (Vec::new(), None);
     let mut points = HashMap::new();
     for (file, path) in paths.iter().enumerate() {
         let mut rows = StoredRows::open(path)?;
@@ -112,7 +112,7 @@ fn index<'a>(
                 counted
                     .map_err(|reason| rows.invalid_row(&format!("{reason}; merge to .jsonl")))?;
             }
-            places.push(RowPlace {
+            spans.push(RowSpan {
                 seed: line.seed,
                 point,
                 file: file as u32,
@@ -127,10 +127,11 @@ fn index<'a>(
         };
         let (hash, first) = first.get_or_insert_with(|| (config.to_owned(), &**path));
         if hash != config {
-            let known = Origin::beside(first, hash).and_then(|origin| origin.config(&[]).ok());
+            let known =
+                RecordedConfig::beside(first, hash).and_then(|recorded| recorded.config(&[]).ok());
             let reason = match known {
                 Some(ours) => difference(path, config, &ours),
-                None => ANOTHER.to_owned(),
+                None => FROM_ANOTHER_SWEEP.to_owned(),
             };
             return Err(Failure::Input(format!(
                 "{}, line 1, beside the rows of {}: {reason}; merge each sweep into its own file",
@@ -139,60 +140,58 @@ fn index<'a>(
             )));
         }
     }
-    Ok((places, first))
+    Ok((spans, first))
 }
 
 /// Keeps one of several identical rows.
 fn drop_duplicates(
-    places: &mut Vec<RowPlace>,
+    spans: &mut Vec<RowSpan>,
     reader: &mut RowReader<'_>,
     paths: &[PathBuf],
 ) -> Result<(), Failure> {
     let not_again =
         |error: io::Error| Failure::System(format!("a results file cannot be read again: {error}"));
     let mut kept = 0;
-    for next in 1..places.len() {
-        let (last, place) = (places[kept], places[next]);
-        if (last.seed, last.point) != (place.seed, place.point) {
+    for next in 1..spans.len() {
+        let (last, span) = (spans[kept], spans[next]);
+        if (last.seed, last.point) != (span.seed, span.point) {
             kept += 1;
-            places[kept] = place;
+            spans[kept] = span;
             continue;
         }
-        if reader.line(last).map_err(not_again)? != reader.line(place).map_err(not_again)? {
-            let point = match place.point {
+        if reader.line(last).map_err(not_again)? != reader.line(span).map_err(not_again)? {
+            let point = match span.point {
                 0 => String::new(),
                 point => format!(" point {point}"),
             };
             return Err(Failure::Input(format!(
                 "seed {}{point} has two different rows, in {} and in {}; leave out the wrong file",
-                place.seed,
+                span.seed,
                 shown(&paths[last.file as usize]),
-                shown(&paths[place.file as usize])
+                shown(&paths[span.file as usize])
             )));
         }
     }
-    places.truncate(kept + 1);
+    spans.truncate(kept + 1);
     Ok(())
 }
 
 /// The runs of the sweep: those that the configs beside the files name, and those of the rows.
-fn extent(paths: &[PathBuf], config: Option<&First<'_>>, places: &[RowPlace]) -> Extent {
-    let points = places.iter().map(|place| place.point as usize + 1).max();
+fn extent(paths: &[PathBuf], config: Option<&FirstConfig<'_>>, spans: &[RowSpan]) -> Extent {
+    let points = spans.iter().map(|span| span.point as usize + 1).max();
     let rows = Extent {
-        first_seed: places.first().map_or(0, |place| place.seed),
-        end: places
-            .last()
-            .map_or(0, |place| place.seed.saturating_add(1)),
+        first_seed: spans.first().map_or(0, |span| span.seed),
+        end: spans.last().map_or(0, |span| span.seed.saturating_add(1)),
         points: points.unwrap_or(1),
     };
-    let runs_of = |path: &PathBuf| Origin::beside(path, &config?.0)?.runs();
+    let runs_of = |path: &PathBuf| RecordedConfig::beside(path, &config?.0)?.runs();
     paths.iter().filter_map(runs_of).fold(rows, Extent::joined)
 }
 
 /// Counts and lists the runs without a row.
-fn missing(kept: &[RowPlace], all: Extent) -> (usize, Vec<(u64, usize)>) {
+fn missing(kept: &[RowSpan], all: Extent) -> (usize, Vec<(u64, usize)>) {
     let points = all.points as u128;
-    let number = |place: &RowPlace| u128::from(place.seed) * points + u128::from(place.point);
+    let number = |span: &RowSpan| u128::from(span.seed) * points + u128::from(span.point);
     let start = u128::from(all.first_seed) * points;
     let end = u128::from(all.end) * points;
     let absent =

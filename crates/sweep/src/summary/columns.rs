@@ -5,8 +5,8 @@ use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{METRICS, Metric, MetricKind};
 use serde_json::{Map, Value};
 
+use crate::column_index::{ColumnIndex, ColumnKey};
 use crate::fields::{Quantity, fields};
-use crate::place::{Place, Places};
 
 /// Fields that tables and plots use individually.
 pub(super) const LOSS: Quantity = Quantity::Train(Metric::Loss);
@@ -50,9 +50,9 @@ pub(super) struct Columns {
     pub(super) seeds: Vec<u64>,
     /// Whether the final model learned. `[run]`
     pub(super) learned: Vec<bool>,
-    places: Places,
-    /// By the numbers of their places; `None` at those without numbers, or whose numbers reports leave out.
-    by_place: Vec<Option<Column>>,
+    index: ColumnIndex,
+    /// By their numbers in the index; `None` at those without numbers, or whose numbers reports leave out.
+    by_number: Vec<Option<Column>>,
 }
 
 impl Columns {
@@ -60,9 +60,9 @@ impl Columns {
     pub(super) fn new() -> Self {
         let is_asked = |quantity| matches!(quantity, Quantity::Measure(_));
         let fields = fields().iter().filter(|field| !is_asked(field.quantity));
-        let mut places = Places::new(COLUMN_LIMIT);
+        let mut index = ColumnIndex::new(COLUMN_LIMIT);
         // They cannot exceed the limit.
-        let _ = places.values(
+        let _ = index.values(
             &fields
                 .map(|field| (field.name.clone(), Value::Null))
                 .collect(),
@@ -71,14 +71,14 @@ impl Columns {
             points: Vec::new(),
             seeds: Vec::new(),
             learned: Vec::new(),
-            by_place: places.all.iter().map(Column::at).collect(),
-            places,
+            by_number: index.all.iter().map(Column::of).collect(),
+            index,
         }
     }
 
     fn in_order(&self) -> impl Iterator<Item = &Column> {
-        let places = self.places.in_order();
-        places.filter_map(|place| self.by_place[place].as_ref())
+        let numbers = self.index.in_order();
+        numbers.filter_map(|number| self.by_number[number].as_ref())
     }
 
     /// All columns but those of lists by epoch or position.
@@ -110,11 +110,11 @@ impl Columns {
         row: &Map<String, Value>,
     ) -> Result<(), String> {
         let runs = self.points.len();
-        let values = self.places.values(row)?;
-        let new = &self.places.all[self.by_place.len()..];
-        self.by_place.extend(new.iter().map(Column::at));
+        let values = self.index.values(row)?;
+        let new = &self.index.all[self.by_number.len()..];
+        self.by_number.extend(new.iter().map(Column::of));
         for (number, value) in values {
-            let Some(column) = &mut self.by_place[number] else {
+            let Some(column) = &mut self.by_number[number] else {
                 continue;
             };
             let mut value = value.as_f64().unwrap_or(f64::NAN);
@@ -124,13 +124,13 @@ impl Columns {
             column.values.resize(runs, f64::NAN);
             column.values.push(value);
         }
-        for column in self.by_place.iter_mut().flatten() {
+        for column in self.by_number.iter_mut().flatten() {
             column.values.resize(runs + 1, f64::NAN);
         }
         self.points.push(point as u32);
         self.seeds.push(seed);
         self.learned.push(learned);
-        if (3 + self.by_place.len()) * self.points.len() > NUMBER_LIMIT {
+        if (3 + self.by_number.len()) * self.points.len() > NUMBER_LIMIT {
             return Err(
                 "the rows up to here have more numbers than one report can hold; report on parts of the file"
                     .to_owned(),
@@ -141,11 +141,11 @@ impl Columns {
 }
 
 impl Column {
-    /// An empty column; `None` at a place without numbers, or whose numbers reports leave out.
-    fn at(place: &Place) -> Option<Self> {
-        let field = place.field()?;
+    /// An empty column; `None` of one without numbers, or whose numbers reports leave out.
+    fn of(key: &ColumnKey) -> Option<Self> {
+        let field = key.field()?;
         let mut column = Self {
-            name: place.column(),
+            name: key.column(),
             label: field.label.clone(),
             decimals: field.decimals,
             quantity: field.quantity,
@@ -156,7 +156,7 @@ impl Column {
         let expected = match field.quantity {
             Quantity::WeightsSha256 => return None,
             Quantity::Tests => {
-                let (test, _, metric) = place.test.as_ref()?;
+                let (test, _, metric) = key.test.as_ref()?;
                 let mut ratios = METRICS.iter().filter(|info| info.kind == MetricKind::Ratio);
                 let (label, decimals) = match ratios.find(|info| info.name == metric) {
                     Some(info) => (info.label, info.decimals),
@@ -180,6 +180,6 @@ impl Column {
             Quantity::EpochLoss | Quantity::Attention { .. } => 1,
             _ => 0,
         };
-        (place.element.iter().flatten().count() == expected).then_some(column)
+        (key.element.iter().flatten().count() == expected).then_some(column)
     }
 }

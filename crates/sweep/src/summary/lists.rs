@@ -1,4 +1,4 @@
-//! What runs hold in lists: the losses of each epoch, and the attention of `[CLS]` to each position.
+//! What runs hold in lists: the losses of each epoch, and the attention of the readout position to each position.
 
 use headlight_report::{Plot, Table, evenly_spread, number};
 

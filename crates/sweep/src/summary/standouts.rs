@@ -10,7 +10,7 @@ use super::columns::{LEARNED, LOSS};
 use super::statistics::Stats;
 use super::summary::Summary;
 use crate::fields::Quantity;
-use crate::origin::as_changes;
+use crate::recorded_config::as_changes;
 
 /// The most seeds of each kind.
 const SHOWN: usize = 3;

@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use super::about::SweepFacts;
 use super::columns::{Column, Columns, EPOCHS};
 use super::statistics::Stats;
-use crate::fields::{Quantity, field_of};
+use crate::fields::{LEARNED_STEP, Quantity, field_of};
 use crate::grid::FOLD;
-use crate::origin::{Origin, as_changes};
+use crate::recorded_config::{RecordedConfig, as_changes};
 use crate::results::StoredRows;
 use crate::stored_row::StoredRow;
 
@@ -167,11 +167,13 @@ impl Summary {
             config: None,
         };
         let mut rows = StoredRows::open(path)?;
-        let (mut last, mut origin) = (None, None);
+        let (mut last, mut recorded) = (None, None);
         while let Some(line) = rows.next()? {
             if last.is_none() {
-                origin = Origin::beside(path, &line.config_sha256);
-                let config = origin.as_ref().and_then(|origin| origin.config(&[]).ok());
+                recorded = RecordedConfig::beside(path, &line.config_sha256);
+                let config = recorded
+                    .as_ref()
+                    .and_then(|recorded| recorded.config(&[]).ok());
                 let learned = config.map(|config| config.report.learned);
                 let learned = learned.unwrap_or(LEARNED_FROM);
                 summary.learned_from = choices.learned.unwrap_or(learned);
@@ -198,9 +200,9 @@ impl Summary {
             ));
         }
         summary.find_arms();
-        if let Some(origin) = &origin {
-            summary.about = summary.about_of(origin);
-            summary.config = Some(origin.path().to_owned());
+        if let Some(recorded) = &recorded {
+            summary.about = summary.about_of(recorded);
+            summary.config = Some(recorded.path().to_owned());
         }
         summary.measure(&shown(path))?;
         summary.check_keys(path)?;
@@ -228,10 +230,10 @@ impl Summary {
         let (learned, of_one_class) = ending(&fields, self.learned_from);
         point.counts.learned += usize::from(learned);
         if self.steps_from.is_some() {
-            fields.remove("learned_at_step");
+            fields.remove(LEARNED_STEP);
         }
         if !learned {
-            let step = fields.remove("learned_at_step");
+            let step = fields.remove(LEARNED_STEP);
             let had_learned = step.is_some_and(|step| step.is_number());
             self.of_one_class += usize::from(of_one_class);
             self.lost += usize::from(!of_one_class && had_learned);
@@ -279,7 +281,7 @@ impl Summary {
     }
 
     /// What the config beside the file says. One that can no longer be read, as when its dataset file is gone, says nothing.
-    fn about_of(&self, origin: &Origin) -> SweepFacts {
+    fn about_of(&self, recorded: &RecordedConfig) -> SweepFacts {
         let mut keys = self.points.iter().flat_map(|point| point.values.keys());
         // Otherwise, all that is asked of a config is the same at all points.
         let varies = |key: &String| {
@@ -294,7 +296,7 @@ impl Summary {
         };
         let configs = points
             .iter()
-            .map(|point| origin.config(&as_changes(&point.values)));
+            .map(|point| recorded.config(&as_changes(&point.values)));
         let configs: Result<Vec<_>, _> = configs.collect();
         configs.map_or_else(
             |_| SweepFacts::unknown(),

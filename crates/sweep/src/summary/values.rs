@@ -23,7 +23,7 @@ pub struct Values<'a> {
     samples: BTreeMap<String, Option<Stats>>,
     /// The batch loss of each epoch. `[epoch]`
     epoch_loss: Vec<Option<Stats>>,
-    /// The attention of `[CLS]` to each position. `[position]`
+    /// The attention of the readout position to each position. `[position]`
     attention_positive: Vec<Option<Stats>>,
     attention_negative: Vec<Option<Stats>>,
     /// By each compared key of the grid, then by point, if several keys are compared.

@@ -30,7 +30,7 @@ macro_rules! configs {
     };
 }
 
-/// All configs of `configs`.
+/// The configs that run without a file of their own.
 pub static CONFIGS: [BuiltInConfig; 15] = configs!(
     "notebook"
     "quick"

@@ -90,7 +90,7 @@ pub fn text_of<'a>(
 }
 
 /// What is wrong with a file that is neither a config nor data.
-const NO_CONFIG: &str = "it is neither a TOML config nor a data file (.csv, .tsv, .jsonl or .npz, also with .gz); save a table as CSV";
+const NO_CONFIG: &str = "it is neither a TOML config nor a data file (.csv, .tsv, .jsonl or .npz, also with .gz); save a table as CSV, and name a text file as data.file in a config";
 
 /// The columns that changes of a config name.
 fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> ColumnNames {

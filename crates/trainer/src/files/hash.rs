@@ -1,4 +1,4 @@
-//! SHA-256 of the inputs of a run.
+//! SHA-256 of files, and of the inputs of a run.
 
 use std::io;
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! The files that a command writes where its user says; `-` is standard output. No command writes into a run, or replaces
-//! a file without `--force`. Links are followed, devices and pipes written to.
+//! a file of the user's without `--force`. Links are followed, devices and pipes written to.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

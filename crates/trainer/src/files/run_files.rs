@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// The resolved config, the first file of a run: without it, no run has begun.
+/// The resolved config, the first file of a run beside its lock: without it, no run has begun.
 pub const CONFIG: &str = "config.toml";
 /// The machine and the program.
 pub(crate) const ENVIRONMENT: &str = "environment.json";

@@ -137,7 +137,7 @@ fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Format> {
 /// Reads texts with the words of a run. Messages call them `name`, and do not number the first.
 ///
 /// # Errors
-/// When the run has no words.
+/// When the run has no words, or a row does not fit its columns.
 pub fn parse_texts<'a>(
     texts: impl IntoIterator<Item = &'a str>,
     name: &str,

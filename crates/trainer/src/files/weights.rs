@@ -15,8 +15,7 @@ use crate::files::access::read_bounded;
 /// weights. So weights of a different model are read and reported tensor by tensor, and huge files are not read.
 const FREE_LIMIT: u64 = 64 << 20;
 
-/// The longest header of a safetensors file, in bytes: 400 times that of the deepest model. That of a checkpoint has the
-/// config, of at most 1 MiB, as JSON within JSON.
+/// The longest header of a weights file, in bytes: 400 times that of the deepest model.
 ///
 /// The format allows 100 MB, which can take a gigabyte once parsed.
 const HEADER_LIMIT: u64 = 4 << 20;
@@ -73,14 +72,14 @@ pub(crate) fn float32(bytes: &[u8]) -> Vec<f32> {
     numbers.iter().copied().map(f32::from_le_bytes).collect()
 }
 
-/// The tensors of a safetensors file. Checks the length of the header before parsing it.
-pub(crate) fn tensors(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
+/// The tensors of a safetensors file. Checks that its header has at most `limit` bytes before parsing it.
+pub(crate) fn tensors(bytes: &[u8], limit: u64) -> Result<SafeTensors<'_>, String> {
     if let Some(length) = bytes.first_chunk::<8>().copied().map(u64::from_le_bytes)
-        && length > HEADER_LIMIT
+        && length > limit
         && length < bytes.len() as u64
     {
         return Err(format!(
-            "its header has {length} bytes; the limit is {HEADER_LIMIT}"
+            "its header has {length} bytes; the limit is {limit}"
         ));
     }
     SafeTensors::deserialize(bytes)
@@ -92,7 +91,7 @@ pub(crate) fn tensors(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
 /// # Errors
 /// When the bytes are not a safetensors file, or hold other tensors; the message lists those.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Parameter>, String> {
-    let tensors = tensors(bytes)?.tensors();
+    let tensors = tensors(bytes, HEADER_LIMIT)?.tensors();
     let unexpected: Vec<String> = tensors
         .iter()
         .filter(|(_, tensor)| tensor.dtype() != Dtype::F32)

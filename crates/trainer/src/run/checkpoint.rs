@@ -10,6 +10,7 @@ use headlight_experiment::TrainingState;
 use headlight_experiment::best::{BestModel, BestTracker};
 use headlight_experiment::config::TrainingConfig;
 use headlight_experiment::train::Progress;
+use headlight_input::TEXT_LIMIT;
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,18 +25,21 @@ const FIRST: &str = "adam.first";
 const SECOND: &str = "adam.second";
 const BEST: &str = "best.";
 
+/// The longest header of a checkpoint, in bytes: it has the config as JSON within JSON, which doubles what is quoted.
+const HEADER_LIMIT: u64 = 4 * TEXT_LIMIT;
+
 /// The state of a run after a step. With the run's config, it determines every later step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// All of it but the tensors.
+    /// What counts steps and files, and what they belong to.
     pub counters: Counters,
-    /// Weights and Adam's moments.
+    /// The parameters, and the state of the optimizer.
     pub state: TrainingState,
     /// The best model so far, if the config keeps one.
     pub best: Option<BestModel>,
 }
 
-/// All of a checkpoint but its tensors.
+/// What counts steps and files in a checkpoint, and the config and the inputs that they belong to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
     /// The progress of training.
@@ -105,7 +109,7 @@ impl Checkpoint {
     /// When they are not a checkpoint; the message gives the reason.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
         let message = |error: &dyn std::fmt::Display| error.to_string();
-        let tensors = tensors(bytes)?;
+        let tensors = tensors(bytes, HEADER_LIMIT)?;
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| message(&error))?;
         let metadata = header.metadata().as_ref().and_then(|map| map.get(COUNTERS));
         let metadata = metadata.ok_or("it holds no counters")?;

@@ -9,7 +9,7 @@ use headlight_experiment::config::ComputeConfig;
 
 use crate::devices::OpenDevice;
 
-/// All that a run may depend on besides its config.
+/// The program and the machine of a run: what its numbers may depend on besides its config and its inputs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Environment {
     version: &'static str,

@@ -1,4 +1,4 @@
-//! The manifest of a run that has ended, the SHA-256 of each of its files in the format of `sha256sum --check`; and what is
+//! The manifest of a run that has ended or diverged, the SHA-256 of each of its files in the format of `sha256sum --check`; and what is
 //! missing or changed since.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct Damage {
 /// What was found in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// The number of files that the manifest lists; 0 if the run has not ended.
+    /// The number of files that the manifest lists; 0 without one.
     pub files: usize,
     /// The files that are missing or changed.
     pub damage: Vec<Damage>,
@@ -40,7 +40,7 @@ pub struct Verification {
 }
 
 impl RunDir {
-    /// Compares the files of a run with its manifest. A run that has not ended has none.
+    /// Compares the files of a run with its manifest. A run that is being trained, or was killed, has none.
     ///
     /// # Errors
     /// When the machine cannot read a file.

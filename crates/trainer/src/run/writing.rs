@@ -18,8 +18,8 @@ use crate::files::weights;
 use crate::run::tokenizer;
 
 impl RunDir {
-    /// Writes the resolved config: enough to repeat the run. It comes before any other file of the run. Then creates the
-    /// folders of the run.
+    /// Writes the resolved config: enough to repeat the run. Of the run's files, only the lock comes before. Then creates
+    /// the folders of the run.
     pub(crate) fn begin(&self, config: &ExperimentConfig) -> Result<(), Failure> {
         self.write(CONFIG, config::to_toml(config)?.as_bytes())?;
         // Values of columns are no words of a text.

@@ -32,9 +32,9 @@ const JSON_NUMBER: f64 = 12.0;
 const CSV_ROW: f64 = 41.0;
 const REST: f64 = 3000.0;
 
-/// Keeps the dumps of a run below 20 MB unless the config chooses their steps, and says so: with more estimated, only the
-/// first, the last and the best model are dumped; and if their samples are still too many, the first of these. A run that
-/// was `begun` keeps what it has.
+/// Reduces the dumps of a run if more than 20 MB are estimated and the config does not choose their steps, and says so: only the
+/// first, the last and the best model are dumped. If that is still too much and the config does not choose how many positives and
+/// negatives, only the first samples are dumped. A run that was `begun` keeps what it has.
 pub(crate) fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), Failure> {
     let dump = &mut experiment.config.dump;
     if dump.every_epochs.is_given || dump.every_steps > 0 {
@@ -68,8 +68,12 @@ pub(crate) fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Resu
     }
     let fewer = volume(experiment)?;
     if fewer.bytes < all.bytes {
+        let kept = match experiment.config.training.keep_best {
+            Some(_) => "first, last and best model",
+            None => "first and last model",
+        };
         note(&format!(
-            "dumps reduced from {all} to {fewer}, keeping only those of the first, last and best model; set [dump] to change this"
+            "dumps reduced from {all} to {fewer}, keeping only those of the {kept}; set [dump] to change this"
         ));
     }
     Ok(())

@@ -51,7 +51,8 @@ impl Session {
         Ok(session)
     }
 
-    /// As [`open`](Self::open), with a dataset and a device that several sessions share.
+    /// With a dataset and a device that several sessions share. Unlike [`open`](Self::open), it neither checks what is dumped nor notes
+    /// doubts.
     ///
     /// # Errors
     /// When training would be too large, or the parameters that it starts from cannot be read.

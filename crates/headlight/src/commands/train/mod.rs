@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     /// Open the run's page in a browser after training
     #[arg(long)]
     open: bool,
-    /// Train even if the run will write more than 1 GiB of attention dumps
+    /// Train even if the run will write more than 1 GiB of attention dumps and weights
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -64,7 +64,7 @@ pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Sectio
     sections.extend(known);
     if data.label_noise > 0.0 {
         sections.push(Section::of_paragraph(format!(
-            "Each training sample has a wrong label with probability {} (data.label_noise); held-out labels are true.",
+            "Each label of a training sample is wrong with probability {} (data.label_noise); held-out labels are true.",
             data.label_noise
         )));
     }

@@ -20,7 +20,7 @@ const MARK: &str = "# The config of a sweep, whose rows have config_sha256 = ";
 const RUNS: &str = "# ";
 
 /// Why rows do not belong, where their config is not known.
-pub(crate) const ANOTHER: &str =
+pub(crate) const FROM_ANOTHER_SWEEP: &str =
     "the row comes from another config, grid, dataset or version of Headlight";
 
 /// The most keys that a message lists.
@@ -28,7 +28,7 @@ const LISTED: usize = 5;
 
 /// The config of a sweep, before its dataset file has completed it, so that it trains each run again.
 #[derive(Clone, Debug)]
-pub(crate) struct Origin {
+pub(crate) struct RecordedConfig {
     path: PathBuf,
     text: String,
 }
@@ -72,7 +72,7 @@ impl Extent {
     }
 }
 
-impl Origin {
+impl RecordedConfig {
     /// The config of the rows with this hash, if it is beside their file. A note tells of a file there that is not.
     pub(crate) fn beside(results: &Path, config_sha256: &str) -> Option<Self> {
         let path = config_beside(results);
@@ -182,15 +182,15 @@ pub(crate) fn changed<'a>(
 /// Why rows with another hash are not those of a config, as the end of a sentence: the keys that differ, where the
 /// config of the rows is known.
 pub(crate) fn difference(results: &Path, config_sha256: &str, config: &ExperimentConfig) -> String {
-    let Some(origin) = Origin::beside(results, config_sha256) else {
-        return ANOTHER.to_owned();
+    let Some(recorded) = RecordedConfig::beside(results, config_sha256) else {
+        return FROM_ANOTHER_SWEEP.to_owned();
     };
     let json = |mut config: ExperimentConfig| {
         config.compute.engine = engine_for(&config).unwrap_or(config.compute.engine);
         serde_json::to_value(config).unwrap_or_default()
     };
-    let Ok(theirs) = origin.config(&[]).map(json) else {
-        return ANOTHER.to_owned();
+    let Ok(theirs) = recorded.config(&[]).map(json) else {
+        return FROM_ANOTHER_SWEEP.to_owned();
     };
     // Rows do not depend on these.
     let is_free =
@@ -203,7 +203,7 @@ pub(crate) fn difference(results: &Path, config_sha256: &str, config: &Experimen
     match differing.len() {
         0 => format!(
             "the row comes from another grid, dataset or version of Headlight; its config, {}, is the same",
-            shown(origin.path())
+            shown(recorded.path())
         ),
         count => {
             let more = if count > LISTED { ", and more" } else { "" };

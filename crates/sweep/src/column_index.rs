@@ -1,4 +1,4 @@
-//! A row as single values, each with its place: CSV and reports have one column for each place.
+//! A row as single values, each with its column in CSV and reports.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,34 +10,34 @@ use serde_json::{Map, Value};
 use crate::fields::{Field, Quantity, TESTS, fields};
 use crate::grid::is_grid_key;
 
-/// The columns before those of [`fields`]: seed, point, and the grid's keys.
-const BEFORE: usize = 3;
+/// The ranks before those of [`fields`]: of seed, point, and the grid's keys.
+const RANKS_BEFORE_FIELDS: usize = 3;
 
-/// The place of a value in a row. Places have the order of a report.
+/// What tells a column from the others. Keys have the order of a report.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
-    /// The place of its field among all columns.
+pub(crate) struct ColumnKey {
+    /// The position of its field among all that a row may have.
     rank: usize,
     /// Its field, or key of the grid.
     pub(crate) key: String,
-    /// Of a metric on a test set: that set, the place of the metric in their table, and its name.
+    /// Of a metric on a test set: that set, the position of the metric in their table, and its name.
     pub(crate) test: Option<(String, usize, String)>,
-    /// The place in a list of its field, and in the list there.
+    /// The position in a list of its field, and in the list there.
     pub(crate) element: [Option<usize>; 2],
 }
 
-/// Where a row has a single value: its field; of a metric on a test set, that set and the metric; and its place in lists.
+/// Where a row has a single value: its field; of a metric on a test set, that set and the metric; and its position in lists.
 type ValuePath<'a> = (&'a str, Option<(&'a str, &'a str)>, [Option<usize>; 2]);
 
-impl Place {
+impl ColumnKey {
     fn of((key, test, element): ValuePath<'_>) -> Self {
         let known = || fields().iter().position(|field| field.name == key);
         let rank = match key {
             "seed" => 0,
             "point" => 1,
-            "config_sha256" => BEFORE + fields().len(),
+            "config_sha256" => RANKS_BEFORE_FIELDS + fields().len(),
             _ if is_grid_key(key) => 2,
-            _ => BEFORE + known().unwrap_or(fields().len() + 1),
+            _ => RANKS_BEFORE_FIELDS + known().unwrap_or(fields().len() + 1),
         };
         let test = test.map(|(test, metric)| {
             let rank = METRICS.iter().position(|info| info.name == metric);
@@ -60,7 +60,7 @@ impl Place {
 
     /// Its field of a run's results.
     pub(crate) fn field(&self) -> Option<&'static Field> {
-        fields().get(self.rank.checked_sub(BEFORE)?)
+        fields().get(self.rank.checked_sub(RANKS_BEFORE_FIELDS)?)
     }
 
     /// The field, such as `f1`, or the metric of a test set, such as `tests.longer.f1`.
@@ -83,21 +83,21 @@ impl Place {
     }
 }
 
-/// Numbers places in the order in which rows first have them.
+/// Numbers columns in the order in which rows first have them.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct ColumnIndex {
     limit: usize,
-    numbers: BTreeMap<Place, usize>,
+    numbers: BTreeMap<ColumnKey, usize>,
     /// By their numbers.
-    pub(crate) all: Vec<Place>,
+    pub(crate) all: Vec<ColumnKey>,
     /// By their numbers: whether a row has more than null there.
     is_known: Vec<bool>,
-    /// The numbers of the places of the last row: most rows have the places of the one before them.
+    /// The numbers of the columns of the last row: most rows have the columns of the one before them.
     last: Vec<usize>,
 }
 
-impl Places {
-    /// An empty numbering of at most `limit` places.
+impl ColumnIndex {
+    /// An empty numbering of at most `limit` columns.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -108,7 +108,7 @@ impl Places {
         }
     }
 
-    /// All values of a row, each with the number of its place: elements of lists one by one, and metrics of test sets.
+    /// All values of a row, each with the number of its column: elements of lists one by one, and metrics of test sets.
     pub(crate) fn values<'a>(
         &mut self,
         row: &'a Map<String, Value>,
@@ -118,7 +118,7 @@ impl Places {
         for (index, &(path, value)) in found.iter().enumerate() {
             let number = match self.last.get(index) {
                 Some(&number) if self.all[number].is_at(path) => number,
-                _ => self.number(Place::of(path)),
+                _ => self.number(ColumnKey::of(path)),
             };
             self.is_known[number] |= !value.is_null();
             values.push((number, value));
@@ -133,42 +133,40 @@ impl Places {
         Ok(values)
     }
 
-    fn number(&mut self, place: Place) -> usize {
+    fn number(&mut self, key: ColumnKey) -> usize {
         let next = self.all.len();
-        let number = *self.numbers.entry(place.clone()).or_insert(next);
+        let number = *self.numbers.entry(key.clone()).or_insert(next);
         if number == next {
-            self.all.push(place);
+            self.all.push(key);
             self.is_known.push(false);
         }
         number
     }
 
-    /// The numbers of all places, in the order of a report.
+    /// The numbers of all columns, in the order of a report.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = usize> {
         self.numbers.values().copied()
     }
 
-    /// The names of the columns of a table, each with the number of its place.
+    /// The names of the columns of a table, each with its number.
     pub(crate) fn columns(&self) -> Vec<(String, usize)> {
-        // Where one run has a list, null in place of it is no column of its own.
-        let is_list = |place: &Place, number: usize| {
-            let next = self.numbers.range((Excluded(place), Unbounded)).next();
-            let rank_and_name = |place: &Place| (place.rank, place.name());
-            let is_null = place.element == [None; 2] && !self.is_known[number];
-            is_null && next.is_some_and(|(next, _)| rank_and_name(next) == rank_and_name(place))
+        // Where one run has a list, null instead of it is no column of its own.
+        let is_list = |key: &ColumnKey, number: usize| {
+            let next = self.numbers.range((Excluded(key), Unbounded)).next();
+            let rank_and_name = |key: &ColumnKey| (key.rank, key.name());
+            let is_null = key.element == [None; 2] && !self.is_known[number];
+            is_null && next.is_some_and(|(next, _)| rank_and_name(next) == rank_and_name(key))
         };
         let columns = self.numbers.iter();
-        let columns = columns.filter(|(place, number)| !is_list(place, **number));
+        let columns = columns.filter(|(key, number)| !is_list(key, **number));
         let mut columns: Vec<_> = columns.collect();
-        columns.sort_by_cached_key(|(place, _)| (place.rank, place.name(), place.element));
+        columns.sort_by_cached_key(|(key, _)| (key.rank, key.name(), key.element));
         let named = columns.into_iter();
-        named
-            .map(|(place, number)| (place.column(), *number))
-            .collect()
+        named.map(|(key, number)| (key.column(), *number)).collect()
     }
 }
 
-/// The values of a row; of more than `limit`, one more than that.
+/// The values of a row: all metrics of test sets, and others until there are more than `limit`.
 fn flatten(row: &Map<String, Value>, limit: usize) -> Vec<(ValuePath<'_>, &Value)> {
     let mut found: Vec<(ValuePath<'_>, &Value)> = Vec::new();
     for (key, value) in row {
