@@ -155,7 +155,7 @@ fn values_that_no_sweep_writes_are_refused() {
     let folder = folder("merge values");
     let refuses = |rows: &[String], part: &str| {
         let path = file(&folder, "rows.jsonl", rows);
-        let report = Summary::of(&path, &ReportChoices::default()).unwrap_err();
+        let report = Summary::read(&path, &ReportChoices::default()).unwrap_err();
         let merges =
             ["out.jsonl", "out.csv"].map(|out| refused(slice::from_ref(&path), &folder.join(out)));
         for message in [&report.to_string(), &merges[0], &merges[1]] {

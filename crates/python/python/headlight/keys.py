@@ -79,7 +79,7 @@ class Data(TypedDict, total=False):
     task: str
     """What the model answers."""
     file: Path
-    """A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`."""
+    """A dataset file to read samples from, `.npz`, `.csv`, `.tsv`, `.jsonl` or, of texts for the next token, `.txt`, also with `.gz`; in place of `generator`, `samples` and `positive_rate`."""
     generator: str
     """The generator that draws tokens; if unset, the rule's own, or else `numpy`, or `chacha` for fresh samples."""
     samples: str | Whole
