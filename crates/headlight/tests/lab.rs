@@ -226,7 +226,7 @@ fn weights_of_samples_stay_with_their_run() {
     refuses_typed(
         &folder,
         &format!("data {own} --out copy.npz"),
-        &["have weights"],
+        &["data.sample_weight"],
     );
     typed(&folder, "predict run mine.csv --out predictions.csv").done();
 
