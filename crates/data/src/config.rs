@@ -209,7 +209,8 @@ section! {
         /// What the model answers.
         #[omit(default)]
         task: Task = Task::Classification,
-        /// A dataset file to read samples from, `.npz`, `.csv`, `.tsv`, `.jsonl` or, of texts for the next token, `.txt`, also with `.gz`; in place of `generator`, `samples` and `positive_rate`.
+        /// A dataset file to read samples from: `.npz`, `.csv`, `.tsv`, `.jsonl`, or `.txt` for the task `next-token`. Each may end in
+        /// `.gz`. It takes the place of `generator`, `samples` and `positive_rate`.
         #[omit(default)]
         file: Option<PathBuf> = None,
         /// The generator that draws tokens; if unset, the rule's own, or else `numpy`, or `chacha` for fresh samples.
@@ -234,7 +235,7 @@ section! {
         /// The column of labels in the file; if unset, `label`.
         #[omit(default)]
         label: Option<String> = None,
-        /// The column of weights in the file: how much a training sample counts in the loss, 0 or more. If unset, all count alike. The
+        /// The column of weights in the file. A weight, 0 or more, is how much a training sample counts in the loss. If unset, all count alike. The
         /// loss of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights.
         #[omit(default)]
         sample_weight: Option<String> = None,

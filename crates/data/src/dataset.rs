@@ -70,7 +70,7 @@ pub struct TextCounts {
     pub cut_texts: usize,
     /// Words at the end of texts that no sample holds.
     pub cut_words: usize,
-    /// Held-out texts that are training texts, too, apart from case, blanks and punctuation; of values of columns, rows that
+    /// Held-out texts that are training texts, too, ignoring case, blanks and punctuation; of values of columns, rows that
     /// have the values of a training row.
     pub repeated: usize,
     /// What each token is.

@@ -1,4 +1,4 @@
-//! Samples that tell little of a model, since it is trained on their like.
+//! Samples that say little about a model, because it was trained on the same ones.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::dataset::{Dataset, Parts, Splits};
 use crate::test_set::TestSet;
 
 impl Splits {
-    /// Which samples of a file or of these test sets are known from training, and how many; none where no sample is.
+    /// Which samples of a file or of these test sets are also training samples, and how many; empty if there are none.
     pub fn repetitions(&self, config: &DatasetConfig, tests: &[TestSet]) -> Vec<(String, usize)> {
         let held_out = match (&config.source, &self.texts) {
             (Source::Generated(_), _) => ("", 0),
@@ -20,7 +20,7 @@ impl Splits {
                 texts.repeated,
             ),
             (_, Some(texts)) => (
-                "Held-out texts that are also training texts, apart from case, blanks and punctuation",
+                "Held-out texts that are also training texts, ignoring case, blanks and punctuation",
                 texts.repeated,
             ),
         };

@@ -53,7 +53,7 @@ impl DatasetConfig {
             require(rule.task() == task, "task", || {
                 let (needed, rule) = (rule.task().name(), rule.describe());
                 format!(
-                    "it is \"{}\", but the rule ({rule}) is of the task \"{needed}\"; set data.task = \"{needed}\", or choose another rule",
+                    "it is \"{}\", but the rule ({rule}) is for the task \"{needed}\"; set data.task = \"{needed}\", or choose another rule",
                     task.name()
                 )
             })?;

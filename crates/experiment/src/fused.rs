@@ -38,7 +38,7 @@ impl<'a> FusedEngine<'a> {
     /// When the config's model is invalid.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
         let mut training = experiment.config.training.fused(experiment.config.seed);
-        // Those of a file stand in no config.
+        // The config does not show whether the file has weights.
         training.cross_entropy.is_weighted |= experiment.splits.train.weights().is_some();
         let start = Parameter::weights(&experiment.start);
         Ok(Self {

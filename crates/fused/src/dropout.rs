@@ -67,9 +67,9 @@ pub(crate) struct DroppedRows {
     pub(crate) first: usize,
     /// How far the numbers of neighbouring rows are apart.
     pub(crate) row_step: usize,
-    /// The values of a whole row.
+    /// The number of values in a whole row.
     pub(crate) whole: usize,
-    /// Those of a row in memory: more with padding, fewer where some positions are not computed.
+    /// The number of values in a row in memory: more with padding, fewer where some positions are not computed.
     pub(crate) stride: usize,
 }
 

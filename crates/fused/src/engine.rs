@@ -179,8 +179,8 @@ impl GeneralEngine {
                 .passes_at_once()
                 .min((chunks.len() - start).div_ceil(threads));
             let count = (threads * passes).min(chunks.len() - start);
-            // A page carries this module with it: it has no threads, and no code for what they share. Elsewhere the first step
-            // keeps: before it `kept_per_pass` is 0, so that it is unknown how many passes suit the cache.
+            // A page has no threads, so its module leaves out the code that shares work among them. Elsewhere the first step keeps
+            // its passes: until then `kept_per_pass` is 0, and the number of passes that suit the cache is unknown.
             let at_once = cfg!(target_arch = "wasm32")
                 || threads == 1 && passes == 1 && self.kept_per_pass > 0;
             let Self {

@@ -43,7 +43,7 @@ impl Architecture {
     }
 }
 
-/// Operations of a step for each thread: with fewer, a thread takes longer to start and to end than it saves.
+/// The fewest operations of a step per thread: with fewer, starting and ending a thread costs more time than it saves.
 const OPERATIONS: usize = 1_500_000;
 
 /// The calling thread alone.

@@ -70,7 +70,7 @@ pub(crate) fn described(table: &str, name: &str, cls: ClsPlace) -> Answer {
     Ok(Message::of(&head, Vec::new()))
 }
 
-/// Which samples are known from training, a sentence each.
+/// Which samples are also training samples, a sentence each.
 pub(crate) fn repetitions(config: &DatasetConfig, splits: &Splits) -> Vec<String> {
     let all = splits.repetitions(config, &[]).into_iter();
     all.map(|(what, count)| format!("{what}: {count}."))

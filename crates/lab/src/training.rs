@@ -43,7 +43,7 @@ pub(crate) struct Training {
 #[derive(Debug)]
 struct Kept {
     watched: View,
-    /// The evaluations, if all steps are asked for: who asks for fewer knows what comes of them.
+    /// The evaluations, if all steps are asked for; a caller that asks for fewer already knows the outcome.
     evaluations: Option<Evaluations>,
     /// Steps whose number is a multiple of this have a row, and so have the last and the wanted one.
     every: usize,

@@ -27,7 +27,7 @@ pub struct PageRun {
     pub evidence: Vec<Evidence>,
     /// What came of its training, as a paragraph; `None` if that is not known.
     pub outcome: Option<String>,
-    /// Which of its samples are known from training, a sentence each.
+    /// Which of its samples are also training samples, a sentence each.
     pub repetitions: Vec<String>,
     /// Where samples have a label per position, the positions that decide each label, of all samples of a dump; empty if no rule
     /// says them. `[sample][position]`

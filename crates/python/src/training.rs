@@ -141,7 +141,7 @@ impl Observer for Until {
     }
 }
 
-/// The files of a run that has ended which are missing or changed, with what is wrong with each.
+/// The files that are missing or changed since the run ended, with what is wrong with each.
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, &'static str)>> {
     let verified = py.detach(|| {

@@ -40,7 +40,7 @@ pub enum Kind {
     Choice(Vec<Choice>),
     /// A list of such values.
     List(Box<Kind>),
-    /// A table from names that the user chooses to such values.
+    /// A table: the user chooses the names, and each value is of this kind.
     Table(Box<Kind>),
     /// A value of one of these kinds.
     Either(Vec<Kind>),

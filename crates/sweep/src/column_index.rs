@@ -20,13 +20,13 @@ pub(crate) struct ColumnKey {
     rank: usize,
     /// Its field, or key of the grid.
     pub(crate) key: String,
-    /// Of a metric on a test set: that set, the position of the metric in their table, and its name.
+    /// For a metric on a test set: the set, the metric's position in the table of metrics, and the metric's name.
     pub(crate) test: Option<(String, usize, String)>,
-    /// The position in a list of its field, and in the list there.
+    /// The position in the field's list, and in the list nested there.
     pub(crate) element: [Option<usize>; 2],
 }
 
-/// Where a row has a single value: its field; of a metric on a test set, that set and the metric; and its position in lists.
+/// The path to a single value of a row: its field, the test set and metric if it has them, and its position in lists.
 type ValuePath<'a> = (&'a str, Option<(&'a str, &'a str)>, [Option<usize>; 2]);
 
 impl ColumnKey {
@@ -150,7 +150,7 @@ impl ColumnIndex {
 
     /// The names of the columns of a table, each with its number.
     pub(crate) fn columns(&self) -> Vec<(String, usize)> {
-        // Where one run has a list, null instead of it is no column of its own.
+        // If one run has a list where another has null, the null gets no column of its own.
         let is_list = |key: &ColumnKey, number: usize| {
             let next = self.numbers.range((Excluded(key), Unbounded)).next();
             let rank_and_name = |key: &ColumnKey| (key.rank, key.name());

@@ -44,7 +44,7 @@ impl StoredRow {
             let value = row.get(&field.name);
             if value.is_none() && self.error.is_none() && field.is_in_rows_of(None) {
                 return Err(format!(
-                    "it lacks `{}`, which the row of every finished run has; take the file as `headlight sweep` wrote it",
+                    "it lacks `{}`, which the row of every finished run has; use the file as `headlight sweep` wrote it",
                     field.name
                 ));
             }

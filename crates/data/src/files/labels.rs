@@ -160,7 +160,7 @@ impl Labels {
             let with_zero = format!("0{number}");
             let text = texts.iter().find(|text| text.contains(&with_zero))?;
             Some(format!(
-                "labels that are numbers lose their leading zeros: `{text}` is class `{number}`; to keep them, begin with a letter"
+                "labels that are numbers lose their leading zeros: `{text}` is class `{number}`; to keep the zeros, put a letter before each label"
             ))
         });
         same.chain(alike).chain(padded).take(MAX_NOTES).collect()

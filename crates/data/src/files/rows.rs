@@ -223,8 +223,8 @@ impl Rows {
         samples.any(|sample| sample.token_labels.is_some())
     }
 
-    /// Which labels of a config's task are missing, and what to do, which for a file without a column of labels is also the `remedy`;
-    /// `None` if all samples have them.
+    /// Says which labels of the config's task are missing, and what to do; `None` if all samples have them. For a file without a
+    /// column of labels, it also suggests the `remedy`.
     pub fn missing_labels(&self, config: &DatasetConfig, remedy: &str) -> Option<String> {
         match config.task {
             Task::NextToken => None,

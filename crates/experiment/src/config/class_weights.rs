@@ -20,7 +20,7 @@ pub enum ClassWeights {
 
 impl Value for ClassWeights {
     fn kind() -> Kind {
-        let sentence = "n / (classes * count), from the answers and classes of the training samples, as in scikit-learn.";
+        let sentence = "n / (classes * count), as in scikit-learn: n training answers, count of them in the class, and the number of classes that occur.";
         let balanced = Choice {
             name: "balanced".to_owned(),
             sentence: sentence.to_owned(),

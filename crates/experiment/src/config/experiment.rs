@@ -147,7 +147,7 @@ impl ExperimentConfig {
             return refused("training.steps", "set training.steps");
         }
         if self.training.class_weights == Some(ClassWeights::Balanced) {
-            let remedy = "give a weight for each class, such as { 1 = 5.0 }";
+            let remedy = "\"balanced\" has no fixed samples to count; give a weight for each class that should not have 1, such as { 1 = 5.0 }";
             return refused("training.class_weights", remedy);
         }
         if self.dump.every_epochs.value > 0 && self.dump.every_epochs.is_given {

@@ -60,8 +60,8 @@ pub fn parse<'a>(
     if parsed.is_ok() || changes.is_empty() || attempt(&[], None).is_err() {
         return parsed;
     }
-    // Without changes the config is right. So the change without which it is right is to blame, also for a key of the file; or else
-    // one without which something else is wrong.
+    // The config is valid without changes. So the message blames the change whose removal makes it valid, even for a key of the file.
+    // If there is none, it blames a change whose removal leads to another message.
     let culprit = (0..changes.len()).min_by_key(|&index| {
         let others = [&changes[..index], &changes[index + 1..]].concat();
         match attempt(&others, None) {

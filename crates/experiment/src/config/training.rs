@@ -78,7 +78,8 @@ section! {
         #[range(Range::BELOW_ONE.in_float32())]
         #[omit(default)]
         pub label_smoothing: f64 = 0.0,
-        /// How much the answers of each class count in the loss of training: a class's name or number with its weight, 1 if unset. The loss
+        /// How much the answers of each class count in the training loss: a table from class names or numbers to weights. A class without
+        /// an entry has weight 1. The loss
         /// of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights.
         #[omit(default)]
         pub class_weights: Option<ClassWeights> = None,

@@ -190,7 +190,8 @@ impl Gradients<'_> {
         Input { rows, height }
     }
 
-    /// Of a projection `y = x W + b`: `dW = Σ x ⊗ dy` and `db = Σ dy`, from its inputs and the gradient of its outputs.
+    /// Adds or keeps the gradients of a projection `y = x W + b`, from its inputs and the gradient of its outputs:
+    /// `dW = Σ x ⊗ dy` and `db = Σ dy`.
     pub(crate) fn linear<const L: usize>(
         &mut self,
         input: Input,

@@ -58,7 +58,7 @@ for_each_isa! {
     }
 }
 
-/// Rows whose outer products are summed, and the inputs of which they are.
+/// The rows whose outer products are summed, and the range of inputs to sum for.
 struct OuterProducts<'a> {
     segments: &'a [Segment<'a>],
     widths: [usize; 2],

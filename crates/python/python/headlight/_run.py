@@ -228,7 +228,7 @@ class Run(Page):
         return self.model.certify(examples, progress)
 
     def verify(self) -> dict[str, str]:
-        """The files of a run that has ended which were changed or removed since Headlight wrote them, and what is wrong with each."""
+        """The files that were changed or removed after the run ended, and what is wrong with each."""
         return dict(_headlight.verify(self._folder))
 
     def html(self) -> str:

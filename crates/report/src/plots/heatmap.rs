@@ -15,7 +15,7 @@ pub(super) const AXES: &str = "rows: query (from), columns: key (to)";
 /// The quantity in the cells of a heatmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// After the softmax: from 0 to 1; each row sums to 1.
+    /// After the softmax: from 0 to 1.
     Weights,
     /// Before the softmax.
     Scores,

@@ -51,7 +51,7 @@ pub(super) struct Columns {
     /// Whether the final model learned. `[run]`
     pub(super) learned: Vec<bool>,
     index: ColumnIndex,
-    /// By their numbers in the index; `None` at those without numbers, or whose numbers reports leave out.
+    /// Columns by their numbers in the index; `None` for a column without numeric values, or with values that reports leave out.
     by_number: Vec<Option<Column>>,
 }
 
@@ -141,7 +141,7 @@ impl Columns {
 }
 
 impl Column {
-    /// An empty column; `None` of one without numbers, or whose numbers reports leave out.
+    /// An empty column; `None` for one without numeric values, or with values that reports leave out.
     fn of(key: &ColumnKey) -> Option<Self> {
         let field = key.field()?;
         let mut column = Self {

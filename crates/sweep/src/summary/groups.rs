@@ -122,7 +122,7 @@ impl Summary {
         named.into_iter().zip(points).zip(runs).map(group).collect()
     }
 
-    /// The runs of each of `count` groups that did not fail; `group_of` gives the group of a point.
+    /// The runs that did not fail, for each of `count` groups; `group_of` gives the group of a point.
     pub(super) fn runs_of(
         &self,
         count: usize,

@@ -92,7 +92,10 @@ pub(crate) fn config_text(name: &Path) -> Result<String, Failure> {
         Err(_) if name.is_dir() => {
             let config = name.join("config.toml");
             let reason = if config.is_file() {
-                format!("it is a run directory; name its config, {}", shown(&config))
+                format!(
+                    "it is a run directory; give its config instead: {}",
+                    shown(&config)
+                )
             } else {
                 "it is a folder; name a config, a TOML file".to_owned()
             };

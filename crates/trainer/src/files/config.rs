@@ -90,7 +90,7 @@ pub fn text_of<'a>(
 }
 
 /// What is wrong with a file that is neither a config nor data.
-const NO_CONFIG: &str = "it is neither a TOML config nor a data file (.csv, .tsv, .jsonl or .npz, also with .gz); save a table as CSV, and name a text file as data.file in a config";
+const NO_CONFIG: &str = "it is neither a TOML config nor a data file (.csv, .tsv, .jsonl or .npz, also with .gz); if it is a table, save it as CSV; if it is a text file, name it as data.file in a config";
 
 /// The columns that changes of a config name.
 fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> ColumnNames {

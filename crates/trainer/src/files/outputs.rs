@@ -1,5 +1,5 @@
 //! The files that a command writes where its user says; `-` is standard output. No command writes into a run, or replaces
-//! a file of the user's without `--force`. Links are followed, devices and pipes written to.
+//! a file of the user's without `--force`. Commands follow links, and write to devices and pipes.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -77,7 +77,7 @@ impl<'a> Output<'a> {
         let extension = extension.map(str::to_ascii_lowercase).unwrap_or_default();
         if extension != ending && FORMATS.contains(&extension.as_str()) {
             return Err(Failure::Input(format!(
-                "--{ending} {}: its name ends in .{extension}, and --{ending} writes .{ending}; choose another name",
+                "--{ending} {}: its name ends in .{extension}, but --{ending} writes .{ending}; choose another name",
                 shown(output.path)
             )));
         }

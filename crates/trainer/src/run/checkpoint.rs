@@ -25,13 +25,13 @@ const FIRST: &str = "adam.first";
 const SECOND: &str = "adam.second";
 const BEST: &str = "best.";
 
-/// The longest header of a checkpoint, in bytes: it has the config as JSON within JSON, which doubles what is quoted.
+/// The longest header of a checkpoint, in bytes: it holds the config as JSON within JSON, where escapes lengthen the text.
 const HEADER_LIMIT: u64 = 4 * TEXT_LIMIT;
 
 /// The state of a run after a step. With the run's config, it determines every later step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// What counts steps and files, and what they belong to.
+    /// The counts of steps and files, with the config and the inputs that they belong to.
     pub counters: Counters,
     /// The parameters, and the state of the optimizer.
     pub state: TrainingState,

@@ -95,7 +95,7 @@ impl RunDir {
             return Ok(());
         }
         Err(Failure::Input(format!(
-            "the run in {} has not ended, so its files are not those of its end; {}",
+            "the run in {} has not finished training, so its files are not final; {}",
             shown(&self.path),
             self.how_to_resume()
         )))

@@ -18,8 +18,8 @@ use crate::files::weights;
 use crate::run::tokenizer;
 
 impl RunDir {
-    /// Writes the resolved config: enough to repeat the run. Of the run's files, only the lock comes before. Then creates
-    /// the folders of the run.
+    /// Writes the resolved config, which is enough to repeat the run, and then creates the folders of the run. Only the
+    /// lock is written earlier.
     pub(crate) fn begin(&self, config: &ExperimentConfig) -> Result<(), Failure> {
         self.write(CONFIG, config::to_toml(config)?.as_bytes())?;
         // Values of columns are no words of a text.

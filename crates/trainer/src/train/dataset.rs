@@ -56,7 +56,7 @@ pub fn dataset_with(config: &ExperimentConfig, files: &DatasetFiles) -> Result<S
     Ok(splits)
 }
 
-/// Notes which samples are known from training. All folds share them, so that one note is made of each kind.
+/// Notes which samples are also training samples. Folds share their file, so each kind is noted only once.
 pub(crate) fn note_repetitions(config: &ExperimentConfig, splits: &Splits) {
     for (what, count) in splits.repetitions(&config.data, &config.tests) {
         let place = match &config.data.source {

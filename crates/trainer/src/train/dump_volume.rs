@@ -32,8 +32,8 @@ const JSON_NUMBER: f64 = 12.0;
 const CSV_ROW: f64 = 41.0;
 const REST: f64 = 3000.0;
 
-/// Reduces the dumps of a run if more than 20 MB are estimated and the config does not choose their steps, and says so: only the
-/// first, the last and the best model are dumped. If that is still too much and the config does not choose how many positives and
+/// Reduces the dumps of a run if they would exceed about 20 MB and the config does not choose their steps, and says so. Then only
+/// the first and the last model are dumped, and the best model if the run keeps it. If that is still too much and the config does not choose how many positives and
 /// negatives, only the first samples are dumped. A run that was `begun` keeps what it has.
 pub(crate) fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), Failure> {
     let dump = &mut experiment.config.dump;

@@ -41,8 +41,8 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
         .map(|(key, before, now)| format!("{key} was {before} and would be {now}"))
         .collect();
     Err(Failure::Input(format!(
-        "the run in {} cannot be resumed with other settings: {}; only changes to [checkpoint], the paths of data.file and \
-         training.start and, without a training.schedule, larger training.epochs and training.steps are allowed; start a new run with another {}",
+        "the run in {} cannot be resumed with other settings: {}; you can change only [checkpoint] and the paths data.file and \
+         training.start, and, if training.schedule is constant, raise training.epochs and training.steps; start a new run with another {}",
         shown(run.path()),
         list.join(", "),
         option("--run", "run=")

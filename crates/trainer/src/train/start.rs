@@ -31,7 +31,7 @@ pub(super) fn given(config: &ExperimentConfig) -> Result<Option<Vec<Parameter>>,
         && before.data.words.as_ref().map(tokens) != now
     {
         let reason = format!(
-            "its token ids stand for other words; train from its config, which has its words: headlight train {} --set data.file=FILE --set training.start={}",
+            "its token ids stand for other words than this config's; train with the config of its run: headlight train {} --set data.file=FILE --set training.start={}",
             quoted(&run.file(CONFIG)),
             quoted(path)
         );

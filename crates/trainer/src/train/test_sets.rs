@@ -14,7 +14,7 @@ use crate::train::dataset::{check_data_file, dataset, note_repetitions};
 use crate::train::start;
 use crate::{Failure, RunDir, shown};
 
-/// Training and held-out samples, with those of the config's test sets; notes which are known from training.
+/// Training and held-out samples, with those of the config's test sets; notes which are also training samples.
 ///
 /// # Errors
 /// When a test set has no such samples, or its file cannot be read.

@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     /// DIR, start one from CONFIG
     #[arg(long, requires = "run")]
     resume: bool,
-    /// Start from the parameters of this run or .safetensors file, instead of new ones; as --set training.start=PATH
+    /// Start from the parameters of this run or .safetensors file, instead of new ones; same as --set training.start=PATH
     #[arg(long, value_name = "RUN|FILE")]
     start: Option<PathBuf>,
     #[command(flatten)]

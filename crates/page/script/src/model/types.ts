@@ -154,7 +154,7 @@ export interface Begun {
   parameters: [name: string, shape: number[]][];
   samples: Facts["samples"];
   inputs: { positions: number; cls: number | null; read?: number };
-  /** Which samples are known from training, as sentences. */
+  /** Which samples are also training samples, as sentences. */
   repetitions: string[];
   mask: number[];
 }

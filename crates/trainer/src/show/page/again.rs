@@ -87,7 +87,7 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
     }
 }
 
-/// What came of a run that was trained earlier, for the model that is used, and which samples are known from training. `None`
+/// What came of a run that was trained earlier, for the model that is used, and which samples are also training samples. `None`
 /// without weights, or without its samples.
 pub(super) fn outcome(
     run: &RunDir,

@@ -36,7 +36,7 @@ pub struct PageSource {
     pub dumps: Vec<PathBuf>,
     /// The dump of the run's best model, with its step, if the run keeps it.
     best: Option<(usize, PathBuf)>,
-    /// What came of the run, and which samples are known from training; `None` if it is not known yet, so that the page finds it out.
+    /// The outcome of the run, and which samples are also training samples; `None` if [`page_run`] has yet to compute them.
     outcome: Option<(Outcome, Vec<(String, usize)>)>,
 }
 
