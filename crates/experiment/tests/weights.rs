@@ -92,6 +92,14 @@ fn weights_that_cannot_be_used_are_refused() {
             "there is no class `maybe`; the classes are no, yes",
         ),
         (
+            &[named, "training.class_weights={ yes = 2, 1 = 3 }"],
+            "two weights, by its name and by its number",
+        ),
+        (
+            &["training.class_weights={ 0 = 0, 1 = 0 }"],
+            "all classes have the weight 0",
+        ),
+        (
             &["training.class_weights={ 1 = -1 }"],
             "class_weights.1 is -1.0; it must be at least 0",
         ),

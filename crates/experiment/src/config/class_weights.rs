@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headlight_data::{Dataset, DatasetConfig, WEIGHT};
-use headlight_schema::{Choice, InvalidValue, Kind, Value};
+use headlight_schema::{Choice, InvalidValue, Kind, Value, require};
 use serde::{Deserialize, Serialize};
 
 /// How much the answers of each class count.
@@ -34,7 +34,7 @@ impl ClassWeights {
     /// The weight of each class, for these training samples.
     ///
     /// # Errors
-    /// When a class does not exist, or a number is no weight. Names the key within `[training]`.
+    /// When a class does not exist or has two weights, a number is no weight, or all are 0. Names the key within `[training]`.
     pub fn list(&self, data: &DatasetConfig, train: &Dataset) -> Result<Vec<f64>, InvalidValue> {
         let Self::Table(own) = self else {
             let counts = train.class_counts(data.n_classes);
@@ -43,7 +43,7 @@ impl ClassWeights {
             let weight = |count: usize| answers as f64 / (classes * count).max(1) as f64;
             return Ok(counts.into_iter().map(weight).collect());
         };
-        let mut weights = vec![1.0; data.n_classes];
+        let mut weights = vec![None; data.n_classes];
         for (name, weight) in own {
             let key = format!("class_weights.{name}");
             let Some(class) = data.class_called(name) else {
@@ -55,8 +55,22 @@ impl ClassWeights {
                 return Err(InvalidValue::new(key, reason));
             };
             WEIGHT.check(&key, weight)?;
-            weights[class as usize] = *weight;
+            if weights[class as usize].replace(*weight).is_some() {
+                let reason = format!(
+                    "class `{name}` has two weights, by its name and by its number; remove one"
+                );
+                return Err(InvalidValue::new(key, reason));
+            }
         }
+        let weights: Vec<f64> = weights
+            .into_iter()
+            .map(|weight| weight.unwrap_or(1.0))
+            .collect();
+        require(
+            weights.iter().any(|&weight| weight > 0.0),
+            "class_weights",
+            || "all classes have the weight 0; give one of them a weight above 0",
+        )?;
         Ok(weights)
     }
 }

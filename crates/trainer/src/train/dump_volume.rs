@@ -33,8 +33,8 @@ const CSV_ROW: f64 = 41.0;
 const REST: f64 = 3000.0;
 
 /// Reduces the dumps of a run if they would exceed about 20 MB and the config does not choose their steps, and says so. Then only
-/// the first and the last model are dumped, and the best model if the run keeps it. If that is still too much and the config does not choose how many positives and
-/// negatives, only the first samples are dumped. A run that was `begun` keeps what it has.
+/// the first and the last model are dumped, and the best model if the run keeps it. If that is still too much and the config does
+/// not choose how many positives and negatives, only the first samples are dumped. A run that was `begun` keeps what it has.
 pub(crate) fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), Failure> {
     let dump = &mut experiment.config.dump;
     if dump.every_epochs.is_given || dump.every_steps > 0 {
