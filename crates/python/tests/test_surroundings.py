@@ -78,6 +78,7 @@ assert not path.exists()
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*test set `more`")
 @pytest.mark.parametrize("kind", ["tokens", "texts"])
 def test_a_run_holds_its_samples(tmp_path, kind):
     rng = np.random.default_rng(0)
