@@ -117,7 +117,7 @@ pub fn forward(
 ) -> Result<Forward, Error> {
     let layout = config.model.layout(config.inputs());
     let parameters =
-        Parameter::arrange(parameters.iter().cloned(), &layout).map_err(Error::Input)?;
+        Parameter::arrange(parameters.iter().cloned(), &layout).map_err(Error::Diverged)?;
     let weights = Parameter::weights(&parameters);
     let mut frozen = FrozenModel::new(config)?;
     frozen.forward(&weights, dataset, chosen, interventions, Recorded::All)

@@ -111,6 +111,12 @@ fn words_are_those_of_the_start() {
         "--start a | a: | a/config.toml | data.file
          --start a/model.safetensors | a/model.safetensors | a/config.toml",
     );
+    let told = typed(
+        &folder,
+        &format!("train a/config.toml --set seed=2 {few} --start a --run c"),
+    );
+    assert!(!told.done().stderr.contains("held-out samples may"));
     let own = format!("train a/config.toml --set data.file=b.csv {few} --start a --run b");
-    printed(&folder, &own);
+    let told = typed(&folder, &own).done().stderr;
+    assert!(told.contains("held-out samples may"), "{told}");
 }

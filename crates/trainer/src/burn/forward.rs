@@ -27,7 +27,7 @@ pub(crate) fn fill(
         parameters.iter().cloned(),
         &device.device,
     )
-    .map_err(Failure::Input)?;
+    .map_err(Failure::Diverged)?;
     for chunk in indices.chunks(samples_per_pass(config)) {
         let chunk: Vec<u32> = chunk.iter().map(|&sample| sample as u32).collect();
         let batch = Batch::gather(dataset, &chunk);

@@ -11,6 +11,7 @@ pub(super) fn doubts(experiment: &Experiment) -> impl Iterator<Item = String> {
         drawn_padding(experiment),
         experiment.unreached_steps(),
         untrained_classes(experiment),
+        unweighted_choice(experiment),
     ];
     sentences.into_iter().flatten()
 }
@@ -41,6 +42,18 @@ fn drawn_padding(experiment: &Experiment) -> Option<String> {
         format!(
             "samples hold token {token} between others, which the label rule counts and no query sees; set another \
              model.attention.padding_token, or remove it"
+        )
+    })
+}
+
+/// That the best model is chosen by a loss without the weights that training has.
+fn unweighted_choice(experiment: &Experiment) -> Option<String> {
+    experiment.splits.train.weights()?;
+    let chosen_by = experiment.config.training.keep_best?.name();
+    chosen_by.ends_with("loss").then(|| {
+        format!(
+            "training.keep_best = \"{chosen_by}\" measures without weights, so the model that is kept may be one of an early step; \
+             remove training.keep_best and training.patience to keep the last one"
         )
     })
 }

@@ -118,12 +118,8 @@ pub(crate) fn checkpoint_of(
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
     check_config(run, &checkpoint.counters.config, &experiment.config)?;
     if checkpoint.counters.inputs_sha256 != inputs_sha256(experiment) {
-        let inputs = match experiment.config.training.start {
-            Some(_) => "the samples of [data] or the parameters of training.start",
-            None => "the samples of [data]",
-        };
         return Err(Failure::Input(format!(
-            "the run in {place} cannot be resumed: {inputs} have changed since the run began; restore them, or start a new run with another {}",
+            "the run in {place} cannot be resumed: the samples of [data], or the parameters of training.start, have changed since the run began; restore them, or start a new run with another {}",
             option("--run", "run=")
         )));
     }
