@@ -79,7 +79,7 @@ class Data(TypedDict, total=False):
     task: str
     """What the model answers."""
     file: Path
-    """A dataset file to read samples from, `.npz`, `.csv`, `.tsv`, `.jsonl` or, of texts for the next token, `.txt`, also with `.gz`; in place of `generator`, `samples` and `positive_rate`."""
+    """A dataset file to read samples from: `.npz`, `.csv`, `.tsv`, `.jsonl`, or `.txt` for the task `next-token`. Each may end in `.gz`. It takes the place of `generator`, `samples` and `positive_rate`."""
     generator: str
     """The generator that draws tokens; if unset, the rule's own, or else `numpy`, or `chacha` for fresh samples."""
     samples: str | Whole
@@ -93,7 +93,7 @@ class Data(TypedDict, total=False):
     label: str
     """The column of labels in the file; if unset, `label`."""
     sample_weight: str
-    """The column of weights in the file: how much a training sample counts in the loss, 0 or more. If unset, all count alike. The loss of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights."""
+    """The column of weights in the file. A weight, 0 or more, is how much a training sample counts in the loss. If unset, all count alike. The loss of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights."""
     features: Sequence[str] | NDArray[Any]
     """The columns of categories in the file; each is a position of the samples, and each of its values a token."""
     vocab_size: Whole
@@ -314,7 +314,7 @@ class Training(TypedDict, total=False):
     label_smoothing: Number
     """The target of each class is `label_smoothing / n_classes`, plus `1 - label_smoothing` for the true one. Evaluations measure without it."""
     class_weights: str | Mapping[str, Number]
-    """How much the answers of each class count in the loss of training: a class's name or number with its weight, 1 if unset. The loss of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights."""
+    """How much the answers of each class count in the training loss: a table from class names or numbers to weights. A class without an entry has weight 1. The loss of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights."""
     token_dropout: Number
     """The share of tokens that each step leaves out at random; `[CLS]` stays, and evaluations leave out none. It needs `model.attention.padding_token`, which takes their place."""
     evaluate_every: Whole
