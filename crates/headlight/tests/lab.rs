@@ -232,5 +232,5 @@ fn weights_of_samples_stay_with_their_run() {
 
     weighted(0.25);
     let resumed = format!("train {own} --set training.epochs=3 --run run --resume");
-    refuses_typed(&folder, &resumed, &["samples of [data]"]);
+    refuses_typed(&folder, &resumed, &["samples of [data] have changed"]);
 }

@@ -103,7 +103,7 @@ fn check_best(run: &Path) {
 /// The last row is the saved model's, between two evaluations too. A resumed run drops it again: it ends with the bytes of an
 /// undisturbed one.
 fn check_interrupted(path: &Path, finished: &Finished) {
-    refused(&run(&["verify", text(path)]), &["--resume"]);
+    refused(&run(&["verify", text(path)]), &["not finished", "--resume"]);
     let every = config_of(path)["training"]["evaluate_every"].as_integer();
     let rows = metrics(path);
     let steps = rows.iter().map(|row| row["step"].as_u64().unwrap());

@@ -78,9 +78,9 @@ section! {
         #[range(Range::BELOW_ONE.in_float32())]
         #[omit(default)]
         pub label_smoothing: f64 = 0.0,
-        /// How much the answers of each class count in the training loss: a table from class names or numbers to weights. A class without
-        /// an entry has weight 1. The loss
-        /// of a batch is the sum of weight times loss, divided by the number of answers; evaluations measure without weights.
+        /// How much the answers of each class count in the training loss: a table from class names or numbers to weights. A class
+        /// without an entry has weight 1. The loss of a batch is the sum of weight times loss, divided by the number of answers; evaluations
+        /// measure without weights.
         #[omit(default)]
         pub class_weights: Option<ClassWeights> = None,
         /// The share of tokens that each step leaves out at random; `[CLS]` stays, and evaluations leave out none. It needs

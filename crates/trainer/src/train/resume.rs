@@ -5,7 +5,7 @@ use std::fmt;
 use headlight_experiment::TrainingState;
 use headlight_experiment::config::toml::default_of;
 use headlight_experiment::config::{ExperimentConfig, Schedule};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::files::config;
 use crate::files::hash::inputs_sha256;
@@ -118,8 +118,17 @@ pub(crate) fn checkpoint_of(
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
     check_config(run, &checkpoint.counters.config, &experiment.config)?;
     if checkpoint.counters.inputs_sha256 != inputs_sha256(experiment) {
+        let starts = [
+            &checkpoint.counters.config["training"]["start"],
+            &json!(experiment.config.training.start),
+        ];
+        let inputs = if starts.iter().all(|start| start.is_null()) {
+            "the samples of [data]"
+        } else {
+            "the samples of [data], or the parameters of training.start,"
+        };
         return Err(Failure::Input(format!(
-            "the run in {place} cannot be resumed: the samples of [data], or the parameters of training.start, have changed since the run began; restore them, or start a new run with another {}",
+            "the run in {place} cannot be resumed: {inputs} have changed since the run began; restore them, or start a new run with another {}",
             option("--run", "run=")
         )));
     }
@@ -143,7 +152,7 @@ pub(crate) fn checkpoint_of(
 pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
     let training = &session.experiment.config.training;
     let before = &checkpoint.counters.config["training"];
-    let is_same = |key: &str, now: Option<usize>| before[key] == serde_json::json!(now);
+    let is_same = |key: &str, now: Option<usize>| before[key] == json!(now);
     checkpoint.is_at_end(training)
         && is_same("epochs", training.epochs)
         && is_same("steps", training.steps)
