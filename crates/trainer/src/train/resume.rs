@@ -118,11 +118,8 @@ pub(crate) fn checkpoint_of(
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
     check_config(run, &checkpoint.counters.config, &experiment.config)?;
     if checkpoint.counters.inputs_sha256 != inputs_sha256(experiment) {
-        let starts = [
-            &checkpoint.counters.config["training"]["start"],
-            &json!(experiment.config.training.start),
-        ];
-        let inputs = if starts.iter().all(|start| start.is_null()) {
+        let before = &checkpoint.counters.config["training"]["start"];
+        let inputs = if before.is_null() && experiment.config.training.start.is_none() {
             "the samples of [data]"
         } else {
             "the samples of [data], or the parameters of training.start,"
