@@ -292,9 +292,7 @@ fn resolved_config(
         }
         _ => arguments.config.load_with(files)?,
     };
-    if arguments.start.is_some() {
-        config.training.start.clone_from(&arguments.start);
-    }
+    config.training.start = arguments.start.clone().or(config.training.start);
     arguments.certify.add_to(&mut config)?;
     let ComputeArguments { device, engine } = &arguments.compute;
     if let Some(device) = &device.name {
