@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What is embedded, for the files that Headlight writes: name with licence, and the file of its text.
 EMBEDDED = [
     ("preact, MIT", ROOT / "crates/page/script/node_modules/preact/LICENSE"),
+    ("names.txt of makemore, MIT", ROOT / "data/LICENSE-names"),
     ("@preact/signals, MIT", ROOT / "crates/page/script/node_modules/@preact/signals/LICENSE"),
 ]
 BEGINNINGS = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE")

@@ -2,7 +2,7 @@
 
 use headlight_architecture::mathematics::exp;
 use headlight_data::words::UNK;
-use headlight_data::{CLS, ClsPlace, Stream, Task, order, uniform_unit};
+use headlight_data::{CLS, ClsPlace, DatasetConfig, Stream, Task, order, uniform_unit};
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
@@ -17,6 +17,9 @@ pub struct Sampling {
     pub top_k: Option<usize>,
     /// Seed of what is drawn.
     pub seed: u64,
+    /// The most tokens of a sample, the prompt's among them; if unset, those of the run's samples. Only a model of one text, whose samples
+    /// have no end, can go on after them.
+    pub length: Option<usize>,
 }
 
 /// A sample that was generated.
@@ -24,7 +27,7 @@ pub struct Sampling {
 pub struct Generation {
     /// Its tokens, those of the prompt among them, without `[CLS]`.
     pub tokens: Vec<u32>,
-    /// Whether the model ended it; if not, it has the length of the run's samples.
+    /// Whether the model ended it; if not, it has as many tokens as a sample may have.
     pub has_ended: bool,
     /// The logarithm of the probability of what follows the prompt, before temperature and `top_k`.
     pub log_probability: f64,
@@ -50,6 +53,14 @@ pub fn generate(
         )));
     }
     check(config, prompt)?;
+    let longest = sampling.length.unwrap_or(data.seq_len);
+    if longest > data.seq_len && ends(data) {
+        return Err(Error::Input(format!(
+            "the length is {longest}, and the model's samples end after {} tokens (data.seq_len); a model of one text \
+             (data.words.one_text) can go on",
+            data.seq_len
+        )));
+    }
     let before = usize::from(data.cls == ClsPlace::First);
     let fill = config.model.attention.padding_token;
     let fill = fill.unwrap_or(data.cls.first_token());
@@ -68,23 +79,24 @@ pub fn generate(
         .map(|sample| Stream::Generation.any_rng(sampling.seed, sample))
         .collect();
     // All have the same length until they end.
-    for length in prompt.len()..=most {
+    for length in prompt.len()..=longest {
         let open: Vec<usize> = (0..count).filter(|&one| !all[one].has_ended).collect();
         // Without a place for another token, the model can only say that the sample ends.
-        if open.is_empty() || length == most && data.words.is_none() {
+        if open.is_empty() || length == longest && !(ends(data) && length == most) {
             break;
         }
         let mut dataset = data.no_samples();
         for &one in &open {
             let mut row = vec![CLS; before];
-            row.extend(&all[one].tokens);
+            // Of a longer text, the model sees the end.
+            row.extend(&all[one].tokens[length.saturating_sub(most)..]);
             row.resize(before + most, fill);
             dataset.push(&row, 0);
         }
         let chosen: Vec<u32> = (0..open.len() as u32).collect();
         let only = Recorded::Predictions;
         let forward = frozen.forward(weights, &dataset, &chosen, &[], only)?;
-        let last = before + length - 1;
+        let last = before + length.min(most) - 1;
         let positions = dataset.positions();
         for (index, &one) in open.iter().enumerate() {
             let start = (index * positions + last) * logits;
@@ -96,10 +108,10 @@ pub fn generate(
             let (token, log_probability) =
                 drawn(next_logits, may, sampling, || uniform_unit(&mut rngs[one]));
             let sample = &mut all[one];
-            if data.words.is_some() && token == CLS {
+            if ends(data) && token == CLS {
                 sample.log_probability += log_probability;
                 sample.has_ended = true;
-            } else if length < most {
+            } else if length < longest {
                 sample.log_probability += log_probability;
                 sample.tokens.push(token);
             }
@@ -141,14 +153,18 @@ fn check(config: &ExperimentConfig, prompt: &[u32]) -> Result<(), Error> {
     }
 }
 
+/// Whether the model says where a sample ends: of texts, unless they are parts of one.
+fn ends(data: &DatasetConfig) -> bool {
+    data.words.as_ref().is_some_and(|words| !words.one_text)
+}
+
 /// Whether a token may be drawn: neither padding nor an unknown word, and the end only of texts.
 fn may_follow(config: &ExperimentConfig, token: u32) -> bool {
     let (data, padding) = (&config.data, config.model.attention.padding_token);
-    let has_words = data.words.is_some();
     match token {
         _ if Some(token) == padding => false,
-        CLS if data.cls.is_somewhere() => has_words,
-        UNK if has_words => false,
+        CLS if data.cls.is_somewhere() => ends(data),
+        UNK if data.words.is_some() => false,
         _ => true,
     }
 }

@@ -147,11 +147,14 @@ impl DatasetConfig {
         }
     }
 
-    /// The text of a token: its word, or else its number.
+    /// The text of a token: its word, or else its number. A line break is `\n`.
     pub fn token_text(&self, token: u32, padding_token: Option<u32>) -> String {
         match &self.words {
             _ if token == CLS && self.cls.is_somewhere() => "[CLS]".to_owned(),
-            Some(words) => words.text(token).to_owned(),
+            Some(words) => match words.text(token) {
+                text if text.chars().all(char::is_control) => text.escape_debug().to_string(),
+                text => text.to_owned(),
+            },
             None if Some(token) == padding_token => "[PAD]".to_owned(),
             None => token.to_string(),
         }

@@ -245,6 +245,12 @@ impl DatasetConfig {
         let Some(words) = &self.words else {
             return Ok(());
         };
+        let asks_next = self.task == Task::NextToken && matches!(self.source, Source::File(_));
+        require(
+            !words.one_text || asks_next,
+            "words.one_text",
+            || "one long text is for the task next-token of a file; set data.task = \"next-token\", or remove this key",
+        )?;
         require(
             self.cls.is_somewhere(),
             "cls",

@@ -97,7 +97,7 @@ impl RunModel {
         let padding = self.config.model.attention.padding_token;
         let count = match &data.source {
             Source::File(path) => {
-                let training_file = dataset_file::read(path, &data.columns).ok()?;
+                let training_file = dataset_file::read(path, data).ok()?;
                 let texts = samples.trained_on_texts(rows, &training_file, data);
                 texts.or_else(|| {
                     let train = training_file.fit(data, padding).ok()?.train;

@@ -31,6 +31,7 @@ mod lab;
 mod measures;
 mod model_keys;
 mod new_user;
+mod one_text;
 mod outputs;
 mod own_data;
 mod own_data_refused;

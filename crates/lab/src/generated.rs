@@ -27,6 +27,7 @@ pub(crate) fn generated(
         temperature: drawing.temperature,
         top_k: drawing.top_k,
         seed: drawing.seed,
+        length: None,
     };
     let all = generate(config, weights, prompt, drawing.count, sampling)?;
     let samples: Vec<_> = all.iter().map(|one| (&one.tokens, one.has_ended)).collect();

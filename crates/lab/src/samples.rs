@@ -122,7 +122,10 @@ pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec
 /// The token that follows each position; a text ends with `[CLS]`.
 fn next_tokens(config: &ExperimentConfig, tokens: &[u32]) -> Vec<u32> {
     let held = config.sample_shape().without_padding(tokens).count();
-    let end = config.data.words.as_ref().map_or(IGNORED, |_| CLS);
+    let words = config.data.words.as_ref();
+    let end = words
+        .filter(|words| !words.one_text)
+        .map_or(IGNORED, |_| CLS);
     let following = tokens[1..held.max(1)].iter().copied().chain([end]);
     let none = std::iter::repeat(IGNORED);
     following.chain(none).take(tokens.len()).collect()

@@ -112,6 +112,7 @@ fn what_the_page_generates_is_what_the_command_does() {
             temperature,
             top_k,
             seed,
+            length: None,
         };
         let expected = generate(&config, &weights, &[2, 0], 4, sampling).unwrap();
         let expected: Vec<Value> = expected

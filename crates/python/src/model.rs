@@ -208,11 +208,13 @@ impl Model {
         temperature: f64,
         top_k: Option<usize>,
         seed: u64,
+        length: Option<usize>,
     ) -> PyResult<Vec<(Option<String>, Vec<u32>)>> {
         let sampling = Sampling {
             temperature,
             top_k,
             seed,
+            length,
         };
         let found = py.detach(|| generate(&self.config, &self.weights(), &prompt, count, sampling));
         let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;

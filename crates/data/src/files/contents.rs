@@ -116,6 +116,11 @@ impl<'a> DatasetToWrite<'a> {
                 "it would lack the weights of the samples; remove data.sample_weight, or the array sample_weight",
             ));
         }
+        if self.rows.is_some_and(|rows| rows.are_windows) {
+            return Err(refused(
+                "it would lack the token that follows each window; use the text file",
+            ));
+        }
         let mut labels = Labels::default();
         for name in &self.config.classes {
             let label = Label::of_text(name).and_then(|label| labels.index(label));

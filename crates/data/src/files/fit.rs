@@ -222,6 +222,10 @@ impl Rows {
                 train.len()
             ));
         }
+        if self.are_windows {
+            let rest = train.len() - count;
+            return Ok((train[..rest].to_vec(), train[rest..].to_vec()));
+        }
         let mut order = train;
         shuffle(&mut order, &mut Stream::Split.rng(seed));
         // Only texts are split so.
@@ -252,6 +256,11 @@ impl Rows {
                 self.len(),
                 fold.count()
             ));
+        }
+        if self.are_windows {
+            let part = |&row: &usize| fold.holds(row * fold.count() / self.len());
+            let (held_out, train) = (0..self.len()).partition(part);
+            return Ok((train, held_out));
         }
         let mut shuffled: Vec<usize> = (0..self.len()).collect();
         shuffle(&mut shuffled, &mut Stream::Fold.rng(seed));

@@ -127,6 +127,8 @@ pub struct Rows {
     /// How the file writes the weight of each sample, if it has weights; an array has none for held-out samples, which are last.
     pub(super) weights: Option<Vec<String>>,
     pub(super) samples: Vec<Sample>,
+    /// Whether they are windows of one text, each of which follows the one before it.
+    pub(super) are_windows: bool,
 }
 
 impl Rows {

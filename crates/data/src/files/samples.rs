@@ -6,11 +6,13 @@ use super::error::FileError;
 use super::jsonl::{content, kind};
 use super::labels::{Label, whole_number};
 use super::rows::{
-    FoundSample, Rows, SampleContent, SampleLabels, Unlabelled, is_held_out, not_an_id, value,
+    FoundSample, Place, Rows, SampleContent, SampleLabels, Unlabelled, is_held_out, not_an_id,
+    value,
 };
 use super::table::{Cell, CellKind, Form, SampleTable};
 use crate::config::ColumnNames;
 use crate::order::order;
+use crate::words::Words;
 
 /// The most characters of a label in a note.
 const MAX_LABEL_CHARS: usize = 40;
@@ -75,6 +77,46 @@ impl SampleTable {
             let is_empty = ids.is_empty();
             let sample = FoundSample::unlabelled(SampleContent::of_ids(ids)?);
             Ok(Some(sample).filter(|_| !is_empty))
+        })
+    }
+
+    /// The text of all lines, cut into samples of `seq_len` tokens. What is left at its end is in none.
+    ///
+    /// # Errors
+    /// When the file is no text, or has too few tokens.
+    pub fn windows(&self, words: &Words, seq_len: usize) -> Result<Rows, FileError> {
+        if !self.is_of_lines() {
+            return Err(self.refuse(
+                "one_text is about text files (.txt); give one, or remove data.words.one_text",
+            ));
+        }
+        let seq_len = seq_len.max(1);
+        let lines: Vec<&str> = (0..self.len()).map(|row| self.line(row)).collect();
+        let text = words.normalized(&lines.join("\n"));
+        let separator = words.separator();
+        let mut tokens = words.split(&text);
+        let mut windows = Vec::new();
+        let (mut line, mut before) = (1, 0);
+        let rest = loop {
+            let window: Vec<&str> = tokens.by_ref().take(seq_len).collect();
+            if window.len() < seq_len {
+                break window.len();
+            }
+            let start = window[0].as_ptr() as usize - text.as_ptr() as usize;
+            line += text[before..start].matches('\n').count() as u32;
+            before = start;
+            let content = SampleContent::of_words(&window.join(separator));
+            windows.push((Place::Line(line), Ok(FoundSample::unlabelled(content))));
+        };
+        if windows.is_empty() {
+            return Err(self.refuse(format!(
+                "the text has {rest} tokens, and a sample has {seq_len} (data.seq_len); lower data.seq_len, or give a longer text"
+            )));
+        }
+        Ok(Rows {
+            unlabelled: Some(Unlabelled::Lines),
+            are_windows: true,
+            ..Rows::collect(&self.name, windows.into_iter())?
         })
     }
 

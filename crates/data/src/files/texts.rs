@@ -67,7 +67,8 @@ impl Rows {
         self.tokenized_parts(config, &[])
     }
 
-    /// As [`tokenized`](Self::tokenized), with the words of these held-out texts also counted by themselves.
+    /// As [`tokenized`](Self::tokenized), with the words of these held-out texts also counted by themselves. A window of training has no
+    /// held-out token after it.
     pub(super) fn tokenized_parts(
         &self,
         config: &DatasetConfig,
@@ -98,7 +99,8 @@ impl Rows {
             if config.task == Task::NextToken {
                 // `[CLS]` follows the last word, as it stands before the first.
                 let next = tokens.get(config.seq_len);
-                sample.following = Some(next.copied().unwrap_or(CLS));
+                let next = next.copied().or((!words.one_text).then_some(CLS));
+                sample.following = next;
             }
             let is_empty = tokens == [UNK] && words.count(text) == 0;
             let cut = tokens.len().saturating_sub(config.seq_len);
@@ -116,6 +118,13 @@ impl Rows {
                 }
             }
             sample.content = SampleContent::Tokens(tokens);
+        }
+        // What is trained on ends where the held-out part begins.
+        let is_followed = |&row: &usize| {
+            self.are_windows && held_out.contains(&row) == held_out.contains(&(row - 1))
+        };
+        for row in (1..rows.len()).filter(is_followed) {
+            rows.samples[row - 1].following = Some(rows.tokens(row)[0]);
         }
         Ok((rows, counts))
     }

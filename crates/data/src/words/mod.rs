@@ -9,4 +9,4 @@ pub use split::PATTERN;
 pub(crate) use split::letters;
 pub use text::{Encoder, composed};
 pub(crate) use vocabulary::VALUE_END;
-pub use vocabulary::{FIRST_WORD, PAD, SPECIAL, TokenLevel, UNK, Words};
+pub use vocabulary::{FIRST_WORD, PAD, SPECIAL, TokenLevel, UNK, WINDOW, Words};

@@ -46,7 +46,7 @@ impl Words {
 
     /// A text with composed letters and one kind of apostrophe; in lower case, if these words are. Each character is changed by itself,
     /// as other programs do it.
-    fn normalized(&self, text: &str) -> String {
+    pub(crate) fn normalized(&self, text: &str) -> String {
         let text = composed(text);
         let plain = text.chars().map(|c| if c == '’' { '\'' } else { c });
         if self.lowercase {

@@ -13,6 +13,9 @@ pub const UNK: u32 = 2;
 /// The token of the vocabulary's first word.
 pub const FIRST_WORD: u32 = 3;
 
+/// The tokens of a window of one long text, unless its config says otherwise.
+pub const WINDOW: usize = 64;
+
 /// Ends each value of a sample of columns, whose values are its words. No word has this character.
 pub(crate) const VALUE_END: char = '\u{1f}';
 
@@ -49,6 +52,10 @@ section! {
         /// The most words that the vocabulary may have: the most frequent ones.
         #[range(Range::at_least(1))]
         pub max_words: usize = 20_000,
+        /// Whether a text file is one long text. Its samples are windows of `data.seq_len` tokens (64 if unset), one after the other;
+        /// blanks and line breaks are characters like others. The last windows are held out. For the task `next-token`.
+        #[omit(default)]
+        pub one_text: bool = false,
         /// The words, in the order of their tokens; empty until the training texts give them.
         #[omit(default)]
         pub vocabulary: Vec<String> = Vec::new(),
@@ -84,10 +91,15 @@ impl Words {
     pub fn join(&self, tokens: &[u32]) -> String {
         let tokens = tokens.iter().filter(|&&token| token > PAD);
         let words: Vec<&str> = tokens.map(|&token| self.text(token)).collect();
-        words.join(match self.level {
+        words.join(self.separator())
+    }
+
+    /// What stands between two words of a sample.
+    pub(crate) fn separator(&self) -> &'static str {
+        match self.level {
             TokenLevel::Word => " ",
             TokenLevel::Character => "",
-        })
+        }
     }
 
     /// Checks every value; `are_values` says that its words are values of columns, which may hold blanks.

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let out = Output::new(&arguments.out, arguments.output.force)?;
     let format = Format::of(out.named("-.csv"))?;
     let rows = match &config.data.source {
-        Source::File(path) => Some(files.rows(path, &config.data.columns)?),
+        Source::File(path) => Some(files.rows(path, &config.data)?),
         Source::Generated(_) if config.data.is_fresh() => {
             return Err(Failure::Input(
                 "`data.samples`: with \"fresh\", each step draws its own samples, so there is no dataset to write; set it to a \

@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     /// Draw only from the K most probable tokens
     #[arg(long, value_name = "K", value_parser = whole::<u32>(1, u32::MAX.into()))]
     top_k: Option<u32>,
+    /// The most tokens of a text, those of the prompt among them [default: those of the run's samples]; a model of one long text can go on
+    #[arg(long, value_name = "TOKENS", value_parser = whole::<u32>(1, 1 << 20))]
+    length: Option<u32>,
     /// The seed of the random draws
     #[arg(long, default_value_t = 0, value_parser = whole::<u64>(0, u64::MAX))]
     seed: u64,
@@ -61,6 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         temperature: arguments.temperature,
         top_k: arguments.top_k.map(|k| k as usize),
         seed: arguments.seed,
+        length: arguments.length.map(|length| length as usize),
     };
     let all = generate(config, &weights, &prompt, arguments.count.into(), sampling)?;
     let text = |one: &Generation| {

@@ -12,7 +12,13 @@ from ._changes import index
 
 
 def generated(
-    model: _headlight.Model, prompt: str | Sequence[int], count: int, temperature: float, top_k: int | None, seed: int
+    model: _headlight.Model,
+    prompt: str | Sequence[int],
+    count: int,
+    temperature: float,
+    top_k: int | None,
+    seed: int,
+    length: int | None,
 ) -> list[Any]:
     """The prompt as a model continues it: texts, or lists of token ids if the model was trained on these.
 
@@ -21,11 +27,11 @@ def generated(
     """
     if not 0 <= temperature < float("inf"):
         raise ValueError(f"temperature={temperature}: it must be 0 or more")
-    for name, number, least in (("count", count, 1), ("top_k", top_k, 1), ("seed", seed, 0)):
+    for name, number, least in (("count", count, 1), ("top_k", top_k, 1), ("seed", seed, 0), ("length", length, 1)):
         if number is not None and index(number, name, 2**63) < least:
             raise ValueError(f"{name}={number}: it must be {least} or more")
     tokens = model.prompt(prompt) if isinstance(prompt, str) else [_token(own) for own in prompt]
-    return [own if text is None else text for text, own in model.generate(tokens, count, temperature, top_k, seed)]
+    return [own if text is None else text for text, own in model.generate(tokens, count, temperature, top_k, seed, length)]
 
 
 def _token(value: Any) -> int:

@@ -147,15 +147,23 @@ class Model:
         return self(samples).predicted
 
     def generate(
-        self, prompt: str | Sequence[int] = "", *, count: int = 10, temperature: float = 1.0, top_k: int | None = None, seed: int = 0
+        self,
+        prompt: str | Sequence[int] = "",
+        *,
+        count: int = 10,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        seed: int = 0,
+        length: int | None = None,
     ) -> list[Any]:
         """Continues a prompt, a text or token ids without `[CLS]`, as `headlight generate` does: texts, or lists of token ids.
         `temperature` divides the logits, and 0 takes the most probable token; of the `top_k` most probable tokens alone one is drawn.
+        `length` is the most tokens of each, the prompt's among them; if None, those of the run's samples.
 
         Raises:
             ValueError: The model does not answer with the next token, or the prompt does not suit it.
         """
-        return generated(self._model, prompt, count, temperature, top_k, seed)
+        return generated(self._model, prompt, count, temperature, top_k, seed, length)
 
     def attribute(self, samples: Samples, logit: int = 0) -> NDArray[np.float32]:
         """Integrated gradients: what each position adds to a logit. `[sample, position]`

@@ -67,6 +67,8 @@ class DataWords(TypedDict, total=False):
     """How often a word must occur in the training texts to be in the vocabulary."""
     max_words: Whole
     """The most words that the vocabulary may have: the most frequent ones."""
+    one_text: bool
+    """Whether a text file is one long text. Its samples are windows of `data.seq_len` tokens (64 if unset), one after the other; blanks and line breaks are characters like others. The last windows are held out. For the task `next-token`."""
     vocabulary: Sequence[str] | NDArray[Any]
     """The words, in the order of their tokens; empty until the training texts give them."""
 

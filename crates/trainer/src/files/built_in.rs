@@ -31,7 +31,7 @@ macro_rules! configs {
 }
 
 /// The configs that run without a file of their own.
-pub static CONFIGS: [BuiltInConfig; 15] = configs!(
+pub static CONFIGS: [BuiltInConfig; 16] = configs!(
     "notebook"
     "quick"
     "token_anywhere"
@@ -44,10 +44,19 @@ pub static CONFIGS: [BuiltInConfig; 15] = configs!(
     "bank"
     "apple"
     "sentiment"
+    "names"
     "claims/causal_mask"
     "claims/scaling"
     "claims/without_positions"
 );
+
+/// The data file that is part of Headlight, as a config names it.
+const NAMES_FILE: &str = "built-in:names.txt";
+
+/// The content of a data file that is part of Headlight; `None` if a path names another one.
+pub(crate) fn data_file(path: &Path) -> Option<&'static [u8]> {
+    (path == Path::new(NAMES_FILE)).then_some(include_bytes!("../../../../data/names.txt"))
+}
 
 /// Finds a built-in config by name.
 ///

@@ -158,7 +158,7 @@ pub(crate) fn to_json(config: &ExperimentConfig) -> Result<Json, Failure> {
 pub(crate) fn with_absolute_paths(
     mut config: ExperimentConfig,
 ) -> Result<ExperimentConfig, Failure> {
-    for path in paths(&mut config) {
+    for path in paths(&mut config).filter(|path| built_in::data_file(path).is_none()) {
         let whole =
             std::path::absolute(&*path).map_err(|error| Failure::unreadable(path, &error))?;
         if whole.to_str().is_none() {

@@ -2,16 +2,18 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::Seek;
+use std::io::{Cursor, Seek};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use headlight_data::files::{FileKeys, Format, Rows, SampleTable};
-use headlight_data::{ColumnNames, share_of};
+use headlight_data::words::{WINDOW, Words};
+use headlight_data::{ColumnNames, DatasetConfig, share_of};
 use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
 use crate::files::access::open;
+use crate::files::built_in;
 use crate::notes::note_once;
 use crate::standard::temporary;
 use crate::{Failure, shown};
@@ -39,6 +41,10 @@ impl DatasetFiles {
             let reason = "use .npz, .csv, .tsv, .jsonl or .txt, or one of these with .gz";
             Failure::reading(path, format!("{what}; {reason}"))
         })?;
+        if let Some(bytes) = built_in::data_file(path) {
+            let table = Rc::new(SampleTable::read(Cursor::new(bytes), format, shown(path))?);
+            return Ok(table);
+        }
         let mut file = open(path, FILE_LIMIT)?;
         if is_packed {
             let unpacked = temporary().and_then(|mut into| {
@@ -53,21 +59,35 @@ impl DatasetFiles {
         Ok(table)
     }
 
-    /// The samples of a dataset file, from the columns that a config names.
+    /// The samples of a dataset file, as a config takes them.
     ///
     /// # Errors
     /// When it cannot be read, or holds something else than samples.
-    pub fn rows(&self, path: &Path, columns: &ColumnNames) -> Result<Rows, Failure> {
-        Ok(self.table(path)?.samples(columns)?)
+    pub fn rows(&self, path: &Path, data: &DatasetConfig) -> Result<Rows, Failure> {
+        self.samples(path, &data.columns, data.words.as_ref(), data.seq_len)
+    }
+
+    fn samples(
+        &self,
+        path: &Path,
+        columns: &ColumnNames,
+        words: Option<&Words>,
+        seq_len: usize,
+    ) -> Result<Rows, Failure> {
+        let table = self.table(path)?;
+        match words.filter(|words| words.one_text) {
+            Some(words) => Ok(table.windows(words, seq_len)?),
+            None => Ok(table.samples(columns)?),
+        }
     }
 }
 
-/// The samples of a dataset file, from the columns that a config names.
+/// The samples of a dataset file, as a config takes them.
 ///
 /// # Errors
 /// When it cannot be read, or holds something else than samples.
-pub fn read(path: &Path, columns: &ColumnNames) -> Result<Rows, Failure> {
-    DatasetFiles::default().rows(path, columns)
+pub fn read(path: &Path, data: &DatasetConfig) -> Result<Rows, Failure> {
+    DatasetFiles::default().rows(path, data)
 }
 
 /// Adds to a config the keys that it leaves to its dataset file, so that the config alone says what the samples are.
@@ -102,7 +122,11 @@ pub(crate) fn complete(config: &mut Table, files: &DatasetFiles) -> Result<(), F
     if share.is_none() && keys.are_complete(&columns) {
         return Ok(());
     }
-    let rows = files.rows(&path, &columns)?;
+    if keys.words.as_ref().is_some_and(|words| words.one_text) {
+        keys.seq_len.get_or_insert(WINDOW);
+    }
+    let seq_len = keys.seq_len.unwrap_or_default();
+    let rows = files.samples(&path, &columns, keys.words.as_ref(), seq_len)?;
     if let Some(share) = share {
         let count = share_of(rows.len(), share);
         if count == 0 && share > 0.0 {

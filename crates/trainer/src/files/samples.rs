@@ -57,6 +57,8 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failur
             &ColumnNames::default()
         };
         table.samples(columns)?
+    } else if let Some(words) = data.words.as_ref().filter(|words| words.one_text) {
+        table.windows(words, data.seq_len)?
     } else if data.columns.features.is_empty() {
         // Lines are texts or token ids, as the run has them.
         table.lines(data.words.is_some())?
@@ -86,7 +88,7 @@ pub(crate) fn check_names(path: &Path, rows: &Rows, data: &DatasetConfig) -> Res
         return Ok(());
     }
     if let Source::File(training_path) = &data.source
-        && let Ok(training_file) = DatasetFiles::default().rows(training_path, &data.columns)
+        && let Ok(training_file) = DatasetFiles::default().rows(training_path, data)
         && training_file.has_numbered_labels(data)
     {
         return Ok(());

@@ -5,6 +5,7 @@ use headlight_data::{Source, Splits};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_schema::InvalidValue;
 
+use crate::files::built_in;
 use crate::files::samples::sides_of_padding;
 use crate::notes::note_once;
 use crate::{DatasetFiles, Failure, note, shown};
@@ -17,17 +18,21 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     let Source::File(path) = &config.data.source else {
         return config.data.generate().map_err(invalid);
     };
-    let rows = DatasetFiles::default().rows(path, &config.data.columns)?;
+    let rows = DatasetFiles::default().rows(path, &config.data)?;
     fit(&rows, config)
 }
 
 /// Checks that the dataset file of a run is still where the run read it.
 pub(crate) fn check_data_file(config: &ExperimentConfig, remedy: &str) -> Result<(), Failure> {
     match &config.data.source {
-        Source::File(path) if matches!(path.try_exists(), Ok(false)) => Err(Failure::reading(
-            path,
-            format!("the file does not exist; if you moved it, {remedy}"),
-        )),
+        Source::File(path)
+            if built_in::data_file(path).is_none() && matches!(path.try_exists(), Ok(false)) =>
+        {
+            Err(Failure::reading(
+                path,
+                format!("the file does not exist; if you moved it, {remedy}"),
+            ))
+        }
         _ => Ok(()),
     }
 }
@@ -40,7 +45,7 @@ pub fn dataset_with(config: &ExperimentConfig, files: &DatasetFiles) -> Result<S
     let Source::File(path) = &config.data.source else {
         return dataset(config);
     };
-    let rows = files.rows(path, &config.data.columns)?;
+    let rows = files.rows(path, &config.data)?;
     let splits = fit(&rows, config)?;
     let tell = |what: &str, sentence: &str| {
         let name = rows.name();

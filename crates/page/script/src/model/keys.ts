@@ -30,6 +30,7 @@ export const data_words_level = {"default":"word","key":"data.words.level","valu
 export const data_words_lowercase = {"default":true,"key":"data.words.lowercase","values":[true,false]};
 export const data_words_min_count = {"default":1,"key":"data.words.min_count","least":1};
 export const data_words_max_words = {"default":20000,"key":"data.words.max_words","least":1};
+export const data_words_one_text = {"default":false,"key":"data.words.one_text","values":[true,false]};
 export const model_d_model = {"key":"model.d_model","least":1};
 export const model_n_heads = {"default":1,"key":"model.n_heads","least":1};
 export const model_d_head = {"key":"model.d_head","least":1,"optional":true};

@@ -8,7 +8,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_page::{OwnData, OwnLabel};
 
 use crate::Failure;
-use crate::files::dataset_file;
+use crate::files::{built_in, dataset_file};
 use crate::train::dataset::fit;
 
 /// The most bytes of samples in a page, as JSON.
@@ -24,10 +24,14 @@ pub(super) fn carried(
     config: &ExperimentConfig,
     path: &Path,
 ) -> Result<Result<OwnData, String>, Failure> {
-    let file = path.metadata();
-    let bytes = file
-        .map_err(|error| Failure::unreadable(path, &error))?
-        .len();
+    let bytes = match built_in::data_file(path) {
+        Some(content) => content.len() as u64,
+        None => {
+            let file = path.metadata();
+            let file = file.map_err(|error| Failure::unreadable(path, &error))?;
+            file.len()
+        }
+    };
     if bytes > LARGEST_FILE {
         return Ok(Err(too_large(
             "come from a file of",
@@ -39,7 +43,17 @@ pub(super) fn carried(
         let reason = "have a label per token, and a page carries one label per sample";
         return Ok(Err(reason.to_owned()));
     }
-    let rows = dataset_file::read(path, &config.data.columns)?;
+    if config
+        .data
+        .words
+        .as_ref()
+        .is_some_and(|words| words.one_text)
+    {
+        return Ok(Err(
+            "are windows of one text, which a page does not carry".to_owned()
+        ));
+    }
+    let rows = dataset_file::read(path, &config.data)?;
     let splits = fit(&rows, config)?;
     if splits.train.weights().is_some() {
         return Ok(Err("have weights, which a page does not carry".to_owned()));
