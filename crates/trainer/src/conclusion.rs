@@ -13,6 +13,7 @@ use headlight_experiment::train::Ending;
 use headlight_experiment::{Engine, Error, TrainingState, tested};
 
 use crate::files::run_files::{CERTIFICATE, PAGE, REPORT, WEIGHTS};
+use crate::run::RunState;
 use crate::show::finished_run::FinishedRun;
 use crate::show::page;
 use crate::show::report::reported_samples;
@@ -70,9 +71,12 @@ fn judged(
         parameters: &parameters,
     };
     let samples = session.shown_samples(reported_samples(splits.shown()));
-    let was_interrupted = matches!(ending, Ending::Interrupted);
+    let state = match ending {
+        Ending::Interrupted => RunState::Interrupted,
+        Ending::Finished | Ending::Stopped => RunState::Complete,
+    };
     // A run is complete without its certificate: `certify` counts at any time. A model that is half trained needs none.
-    let counted = if was_interrupted {
+    let counted = if state == RunState::Interrupted {
         Ok(None)
     } else {
         certificate(config, &weights, interrupted)
@@ -103,7 +107,7 @@ fn judged(
         parameters,
         page: None,
         progress: writer.progress,
-        was_interrupted,
+        state,
         is_uncounted,
         metrics: writer.metrics,
         tracker: writer.tracker,

@@ -6,6 +6,7 @@ use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, train};
 
 use crate::conclusion::conclude;
+use crate::run::RunState;
 use crate::run::checkpoint::Checkpoint;
 use crate::run::environment::SourceCommit;
 use crate::show::finished_run::FinishedRun;
@@ -64,9 +65,10 @@ impl<'a> Training<'a> {
         if let Some(checkpoint) = &checkpoint {
             engine.restore(&checkpoint.state)?;
         }
-        let is_trained = |checkpoint| resume::is_trained(session, checkpoint);
+        let state = begun.map(RunDir::state);
+        let has_same_length = |checkpoint| resume::has_same_length(session, checkpoint);
         let is_complete =
-            checkpoint.as_ref().is_some_and(is_trained) && begun.is_some_and(RunDir::has_ended);
+            state == Some(RunState::Complete) && checkpoint.as_ref().is_some_and(has_same_length);
         let training = Self {
             session,
             engine,
@@ -74,7 +76,7 @@ impl<'a> Training<'a> {
             is_complete,
         };
         if !is_complete {
-            if let Some(run) = begun.filter(|run| run.has_ended()) {
+            if let (Some(run), Some(RunState::Interrupted | RunState::Complete)) = (begun, state) {
                 run.check_whole()?;
             }
             dump_volume::check(&session.experiment, begun, force)?;

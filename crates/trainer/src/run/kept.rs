@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use headlight_experiment::best::best_evaluation;
 use headlight_experiment::config::ExperimentConfig;
 
-use super::RunDir;
+use super::{RunDir, RunState};
 use crate::files::run_files::{ATTENTION, BEST, BEST_DUMP, WEIGHTS};
 use crate::{Failure, note, shown};
 
@@ -62,7 +62,10 @@ impl RunDir {
                     self.how_to_resume()
                 )));
             }
-            if config.training.keep_best.is_some() && !kept.is_best && self.has_ended() {
+            if config.training.keep_best.is_some()
+                && !kept.is_best
+                && self.state() != RunState::Training
+            {
                 note(&format!(
                     "{} is not there; the model after the last step takes its place",
                     shown(&self.file(BEST))

@@ -5,6 +5,7 @@ pub mod environment;
 mod kept;
 mod reading;
 mod rewind;
+mod state;
 mod tokenizer;
 mod verify;
 mod writing;
@@ -18,6 +19,7 @@ use crate::files::run_files::{CONFIG, LOCK, MANIFEST, is_in_run};
 use crate::{Failure, STANDARD, option, quoted, shown};
 
 pub use kept::KeptModel;
+pub use state::RunState;
 pub use verify::{Damage, Verification};
 pub use writing::write_dump;
 
@@ -249,12 +251,12 @@ fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Whether a file is a temporary one, left by a process that was killed.
-fn is_unfinished(path: &Path) -> bool {
+fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with(TEMPORARY)
 }
 
-/// Whether a file can exist in a run directory before the config: a lock, or an unfinished file.
+/// Whether a file can exist in a run directory before the config: a lock, or a temporary file.
 fn may_precede_config(path: &Path) -> bool {
-    is_unfinished(path) || path.file_name().is_some_and(|name| name == LOCK)
+    is_temporary(path) || path.file_name().is_some_and(|name| name == LOCK)
 }

@@ -12,7 +12,7 @@ use crate::Failure;
 use crate::files::access::{read_bounded, read_json_lines};
 use crate::files::config;
 use crate::files::run_files::{
-    ATTENTION, CERTIFICATE, CONFIG, LOSS_LOG, METRICS, REPORT, STATE, WEIGHTS, step_of,
+    ATTENTION, CERTIFICATE, CONFIG, LOSS_LOG, METRICS, STATE, WEIGHTS, step_of,
 };
 use crate::files::weights;
 use crate::run::checkpoint::Checkpoint;
@@ -91,11 +91,6 @@ impl RunDir {
     /// Whether the run has the weights of a trained model.
     pub(crate) fn has_weights(&self) -> bool {
         self.file(WEIGHTS).is_file()
-    }
-
-    /// Whether the run has ended or was interrupted: its report, the last file, is there.
-    pub fn has_ended(&self) -> bool {
-        self.file(REPORT).is_file()
     }
 
     /// The npz dumps, by step; that of the best model is not among them.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{RunDir, is_unfinished, paths_in};
+use super::{RunDir, is_temporary, paths_in};
 use crate::Failure;
 use crate::files::run_files::step_of;
 use crate::files::run_files::{
@@ -36,10 +36,10 @@ impl RunDir {
         self.clean(STEP_WEIGHTS, |path| step_of(path).is_some_and(&keeps))
     }
 
-    /// Removes unfinished files from a folder, and those of the run that `keeps` rejects. Others are not the run's.
+    /// Removes temporary files from a folder, and those of the run that `keeps` rejects. Others are not the run's.
     fn clean(&self, folder: &str, keeps: impl Fn(&Path) -> bool) -> Result<(), Failure> {
         for path in paths_in(&self.file(folder))? {
-            if is_unfinished(&path) || is_in_folder_of_run(&path) && !keeps(&path) {
+            if is_temporary(&path) || is_in_folder_of_run(&path) && !keeps(&path) {
                 remove(&path)?;
             }
         }

@@ -8,7 +8,7 @@ use headlight_report::counted;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{RunDir, paths_in};
+use super::{RunDir, RunState, paths_in};
 use crate::files::access::read_text;
 use crate::files::hash::file_sha256;
 use crate::files::run_files::{
@@ -29,14 +29,14 @@ pub struct Damage {
 }
 
 /// What was found in a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
+    /// How far the run has come. One in training has no manifest.
+    pub state: RunState,
     /// The number of files that the manifest lists; 0 without one.
     pub files: usize,
     /// The files that are missing or changed.
     pub damage: Vec<Damage>,
-    /// Whether the run is still to be resumed. One that diverged is not.
-    pub is_unfinished: bool,
 }
 
 impl RunDir {
@@ -45,22 +45,19 @@ impl RunDir {
     /// # Errors
     /// When the machine cannot read a file.
     pub fn verify(&self) -> Result<Verification, Failure> {
-        let path = self.file(MANIFEST);
-        if path.symlink_metadata().is_err() && !self.has_ended() {
-            return Ok(Verification {
-                is_unfinished: true,
-                ..Verification::default()
-            });
-        }
         let mut found = Verification {
-            is_unfinished: self.has_ended() && self.was_interrupted(),
-            ..Verification::default()
+            state: self.state(),
+            files: 0,
+            damage: Vec::new(),
         };
+        if found.state == RunState::Training {
+            return Ok(found);
+        }
         let mut add = |file: &str, problem| {
             let file = file.to_owned();
             found.damage.push(Damage { file, problem });
         };
-        let text = read_text(&path, MANIFEST_LIMIT).ok();
+        let text = read_text(&self.file(MANIFEST), MANIFEST_LIMIT).ok();
         let Some(files) = text.and_then(|text| parse(&text)) else {
             add(MANIFEST, "missing or damaged");
             return Ok(found);
@@ -77,21 +74,12 @@ impl RunDir {
         Ok(found)
     }
 
-    /// Whether its checkpoint is of a step before the last.
-    fn was_interrupted(&self) -> bool {
-        let checkpoint = self.checkpoint().ok().flatten();
-        checkpoint.is_some_and(|checkpoint| {
-            let training = checkpoint.counters.config["training"].clone();
-            serde_json::from_value(training).is_ok_and(|training| !checkpoint.is_at_end(&training))
-        })
-    }
-
     /// Refuses to call a run whole that is still to be resumed.
     ///
     /// # Errors
     /// When it is; names the remedy.
     pub fn check_ended(&self, found: &Verification) -> Result<(), Failure> {
-        if !found.is_unfinished || !found.damage.is_empty() {
+        if !found.state.is_unfinished() || !found.damage.is_empty() {
             return Ok(());
         }
         Err(Failure::Input(format!(

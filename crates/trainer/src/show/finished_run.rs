@@ -15,6 +15,8 @@ use headlight_experiment::shown::shown_head;
 use headlight_experiment::train::Progress;
 use headlight_report::counted;
 
+use crate::run::RunState;
+
 /// A run that has ended or was interrupted. The model that is used is the best one if the run keeps it, or else the last one.
 #[derive(Debug)]
 pub struct FinishedRun {
@@ -44,8 +46,8 @@ pub struct FinishedRun {
     pub page: Option<PathBuf>,
     /// The progress of training at its end.
     pub progress: Progress,
-    /// Whether training was interrupted.
-    pub was_interrupted: bool,
+    /// Whether training was interrupted, or is complete.
+    pub state: RunState,
     /// Whether the run lacks its certificate, since the count was interrupted or would take too long.
     pub is_uncounted: bool,
 }
@@ -70,7 +72,7 @@ impl FinishedRun {
     /// Where training was interrupted, if it was; without a full stop.
     pub(super) fn interrupted(&self, experiment: &Experiment) -> Option<String> {
         let Progress { step, epoch, .. } = self.progress;
-        self.was_interrupted.then(|| {
+        (self.state == RunState::Interrupted).then(|| {
             if experiment.is_fresh() {
                 format!("Interrupted after step {step} of {}", experiment.steps())
             } else {

@@ -144,15 +144,13 @@ pub(crate) fn checkpoint_of(
     Ok(Some(checkpoint))
 }
 
-/// Whether no step is left to train after a checkpoint, and the run has the epochs that it was begun with. If it has more,
-/// its files change even if its patience has run out.
-pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
+/// Whether a run still has the epochs and steps of its checkpoint. If it has more, its files change even if its patience has run
+/// out.
+pub(crate) fn has_same_length(session: &Session, checkpoint: &Checkpoint) -> bool {
     let training = &session.experiment.config.training;
     let before = &checkpoint.counters.config["training"];
     let is_same = |key: &str, now: Option<usize>| before[key] == json!(now);
-    checkpoint.is_at_end(training)
-        && is_same("epochs", training.epochs)
-        && is_same("steps", training.steps)
+    is_same("epochs", training.epochs) && is_same("steps", training.steps)
 }
 
 /// Checks that a checkpoint is of this model, and that the logs of the run reach to it.

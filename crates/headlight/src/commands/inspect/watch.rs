@@ -6,6 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use headlight_trainer::files::run_files::step_of;
+use headlight_trainer::run::RunState;
 use headlight_trainer::{Failure, RunDir};
 
 /// The time between two looks at the run directory.
@@ -24,7 +25,7 @@ pub(super) fn follow(
     let mut shown: Option<usize> = None;
     loop {
         // Asked before the dumps are listed: so the last dump before the end is not missed.
-        let ended = run.has_ended() || !run.is_being_written();
+        let ended = run.state() != RunState::Training || !run.is_being_written();
         let dumps = run.dumps()?;
         let mut new: Vec<&PathBuf> = dumps.iter().filter(|path| step_of(path) > shown).collect();
         if on_terminal {

@@ -12,6 +12,7 @@ use headlight_experiment::{Experiment, shares_steps, threads_that_pay};
 use headlight_report::counted;
 use headlight_trainer::files::config;
 use headlight_trainer::files::run_files::{CONFIG, PAGE};
+use headlight_trainer::run::RunState;
 use headlight_trainer::run::environment::SourceCommit;
 use headlight_trainer::show::finished_run::FinishedRun;
 use headlight_trainer::train::opening::{engine_for, unsupported_by_fused};
@@ -177,7 +178,7 @@ fn check_uninterrupted(
     let Some(signal) = signals.received() else {
         return Ok(());
     };
-    let message = if trained.was_interrupted {
+    let message = if trained.state == RunState::Interrupted {
         format!(
             "interrupted after step {}; {} holds everything so far; {}",
             trained.progress.step,
