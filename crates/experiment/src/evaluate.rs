@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally, predicted_class};
 
 /// The metrics of a model on a split, and the attention of the readout position there.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// All metrics.
     pub metrics: EvalMetrics,

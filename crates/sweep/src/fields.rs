@@ -1,7 +1,6 @@
 //! The table of fields in the row of a run that did not fail, in their order.
 //!
-//! Code that writes, reads, sorts or shows rows iterates over [`fields`]. Rows have those that are of their config
-//! ([`Field::is_in_rows_of`]).
+//! Code that writes, reads, sorts or shows rows iterates over [`fields`]. [`Field::is_in_rows_of`] says which a row has.
 
 use std::sync::LazyLock;
 
@@ -34,18 +33,17 @@ pub(crate) enum Quantity {
     Train(Metric),
     /// The same on the held-out samples.
     HeldOut(Metric),
-    /// The share of samples whose every label is predicted; only of samples with a label per position.
+    /// The share of samples whose every label is predicted.
     WholeSamples { held_out: bool },
     /// Attention of the readout position to each position, of positives or of negatives.
     Attention { positive: bool },
-    /// Attention of the readout position on the positions that decide each sample's label, or what it would be if it were uniform; rows of
-    /// configs without a rule do not have it.
+    /// Attention of the readout position on the positions that decide each sample's label, or what it would be if it were uniform.
     Deciding(Metric),
     /// The step after which the task was learned.
     LearnedAtStep,
-    /// The metrics on each test set; rows of configs without any do not have it.
+    /// The metrics on each test set.
     Tests,
-    /// A measure that the config asks for; rows of other configs do not have it.
+    /// A measure of the final model.
     Measure(MeasureName),
     /// The hash of the final weights.
     WeightsSha256,
@@ -162,7 +160,7 @@ impl Field {
         }
     }
 
-    /// Adds its value for a run to a row, if the run's config asks for it.
+    /// Adds its value for a run to a row.
     pub(crate) fn write<M: SerializeMap>(
         &self,
         outcome: &RunOutcome,
@@ -176,29 +174,26 @@ impl Field {
             Quantity::HeldOut(metric) => {
                 row.serialize_entry(name, &held_out.and_then(|metrics| metrics[metric]))
             }
-            Quantity::WholeSamples { held_out: of_held } => match outcome.train.whole_samples {
-                None => Ok(()),
-                Some(_) if of_held => {
-                    row.serialize_entry(name, &held_out.and_then(|metrics| metrics.whole_samples))
-                }
-                share => row.serialize_entry(name, &share),
-            },
+            Quantity::WholeSamples { held_out: false } => {
+                row.serialize_entry(name, &outcome.train.whole_samples)
+            }
+            Quantity::WholeSamples { held_out: true } => {
+                row.serialize_entry(name, &held_out.and_then(|metrics| metrics.whole_samples))
+            }
             Quantity::Attention { positive: true } => {
-                row.serialize_entry(name, &outcome.attention_positive)
+                row.serialize_entry(name, &outcome.attended.attention_positive)
             }
             Quantity::Attention { positive: false } => {
-                row.serialize_entry(name, &outcome.attention_negative)
+                row.serialize_entry(name, &outcome.attended.attention_negative)
             }
             Quantity::Deciding(metric) => {
-                let deciding = outcome.deciding.as_ref();
-                deciding.map_or(Ok(()), |found| row.serialize_entry(name, &found[metric]))
+                row.serialize_entry(name, &outcome.attended.metrics[metric])
             }
             Quantity::LearnedAtStep => row.serialize_entry(name, &outcome.learned_at_step),
-            Quantity::Tests if outcome.tests.is_empty() => Ok(()),
             Quantity::Tests => row.serialize_entry(name, &ByName(&outcome.tests)),
             Quantity::Measure(measure) => {
                 let found = outcome.measures.iter().find(|(known, _)| *known == measure);
-                found.map_or(Ok(()), |(_, value)| row.serialize_entry(name, value))
+                row.serialize_entry(name, &found.map(|(_, value)| value))
             }
             Quantity::WeightsSha256 => row.serialize_entry(name, &outcome.weights_sha256),
         }

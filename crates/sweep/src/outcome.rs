@@ -2,6 +2,7 @@
 
 use headlight_analysis::measures::MeasureValue;
 use headlight_experiment::config::MeasureName;
+use headlight_experiment::evaluate::Evaluation;
 use headlight_experiment::metrics::{EvalMetrics, TestMetrics};
 
 /// The results of a run that did not fail.
@@ -15,14 +16,8 @@ pub struct RunOutcome {
     pub held_out: Option<EvalMetrics>,
     /// On the test sets.
     pub tests: Vec<TestMetrics>,
-    /// Attention of the readout position in the last layer to each position, mean over heads and over positive training samples;
-    /// if each step draws its own, held-out ones. `None` without positive samples. `[position]`
-    pub attention_positive: Option<Vec<f64>>,
-    /// The same for negative samples.
-    pub attention_negative: Option<Vec<f64>>,
-    /// The metrics of the same samples, which hold the attention of the readout position on the positions that decide each sample's label, and what
-    /// it would be if it were uniform; `None` if no rule says which positions decide.
-    pub deciding: Option<EvalMetrics>,
+    /// On the samples on which attention is measured: those of training; if each step draws its own, held-out ones.
+    pub attended: Evaluation,
     /// The first step after which F1 on the samples that judge a model was `report.learned` or more.
     pub learned_at_step: Option<usize>,
     /// The measures that `report.measures` asks for, of the final model on the held-out samples, or else on the training

@@ -27,7 +27,7 @@ const NO_EARLY_STOPPING: &str = "training.patience=0";
 /// A point of the grid: its config, and the dataset and the device that its runs share.
 #[derive(Debug)]
 pub struct Point {
-    config: ExperimentConfig,
+    pub(crate) config: Arc<ExperimentConfig>,
     splits: Arc<Splits>,
     device: OpenDevice,
     /// The grid's keys and their values at this point.
@@ -112,7 +112,7 @@ impl Plan {
             };
             let device = open_device(&config.compute.device)?;
             points.push(Point {
-                config,
+                config: Arc::new(config),
                 splits,
                 device,
                 values,
@@ -174,7 +174,7 @@ impl Point {
     pub fn session(&self, seed: u64) -> Result<Session, Failure> {
         let config = ExperimentConfig {
             seed,
-            ..self.config.clone()
+            ..(*self.config).clone()
         };
         Session::with_shared(config, Arc::clone(&self.splits), self.device.clone())
     }
@@ -195,7 +195,7 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
             seed: 0,
             dump: DumpConfig::default(),
             checkpoint: CheckpointConfig::default(),
-            ..point.config.clone()
+            ..(*point.config).clone()
         };
         let mut config = serde_json::to_value(config)
             .map_err(|error| Failure::System(format!("the config cannot be hashed: {error}")))?;

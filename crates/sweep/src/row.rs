@@ -1,5 +1,8 @@
 //! A row of a results file.
 
+use std::sync::Arc;
+
+use headlight_experiment::config::ExperimentConfig;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -15,6 +18,8 @@ pub struct Row {
     pub point: Option<usize>,
     /// The grid's keys and their values.
     pub values: Vec<(String, Value)>,
+    /// The config of the point, which decides the fields of the results.
+    pub config: Arc<ExperimentConfig>,
     /// The results of the run, or why it failed.
     pub outcome: Result<RunOutcome, String>,
     /// The hash of everything that the sweep's runs share.
@@ -34,7 +39,8 @@ impl Serialize for Row {
         match &self.outcome {
             Err(message) => map.serialize_entry("error", message)?,
             Ok(outcome) => {
-                for field in fields() {
+                let config = Some(&*self.config);
+                for field in fields().iter().filter(|field| field.is_in_rows_of(config)) {
                     field.write(outcome, &mut map)?;
                 }
             }

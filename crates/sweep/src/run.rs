@@ -1,6 +1,7 @@
 //! Trains one run of a sweep.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use headlight_analysis::measures::{certified, measured};
 use headlight_data::{Dataset, IGNORED};
@@ -33,6 +34,7 @@ pub(crate) fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option
         seed,
         point: plan.has_grid().then_some(point_index),
         values: point.values.clone(),
+        config: Arc::clone(&point.config),
         outcome,
         config_sha256: plan.config_sha256.clone(),
     }))
@@ -58,23 +60,18 @@ fn outcome(
     // Attention is measured on the training samples. Where each step draws its own, the last batch is too small for that, and held-out
     // ones tell.
     let is_fresh = experiment.is_fresh();
-    let attended = |held_out: bool| (held_out == is_fresh).then_some(&experiment.config);
+    let attention_of = |held_out: bool| (held_out == is_fresh).then_some(&experiment.config);
     let train = experiment.trained_on(experiment.steps())?;
-    let train = evaluate(engine, &train, n_classes, attended(false))
+    let train = evaluate(engine, &train, n_classes, attention_of(false))
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
     }
-    let held_out = evaluate(engine, &splits.held_out, n_classes, attended(true));
-    let shown = held_out.as_ref().filter(|_| is_fresh).unwrap_or(&train);
-    let (attention_positive, attention_negative) = (
-        shown.attention_positive.clone(),
-        shown.attention_negative.clone(),
-    );
+    let held_out = evaluate(engine, &splits.held_out, n_classes, attention_of(true));
+    let attended = held_out.as_ref().filter(|_| is_fresh).unwrap_or(&train);
+    let attended = attended.clone();
     let config = &experiment.config;
-    let has_rule = config.data.rule.is_some();
-    let deciding = has_rule.then(|| shown.metrics.clone());
     let watch = |_| {
         if interrupted() {
             return Err(Error::Input("interrupted".to_owned()));
@@ -97,9 +94,7 @@ fn outcome(
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
         tests: tested(experiment, engine, |_| true)?,
-        attention_positive,
-        attention_negative,
-        deciding,
+        attended,
         learned_at_step: learning.learned_at_step,
         measures,
         weights_sha256: format!("{:x}", Sha256::digest(weights)),

@@ -8,9 +8,11 @@ use std::slice;
 use crate::common::{FIELDS, file, folder, whole};
 use headlight_analysis::measures::MeasureValue;
 use headlight_experiment::config::MeasureName;
+use headlight_experiment::evaluate::Evaluation;
 use headlight_experiment::metrics::Tally;
 use headlight_sweep::{MergeResult, ReportChoices, Row, RunOutcome, Summary};
 use headlight_trainer::Failure;
+use headlight_trainer::files::config;
 use headlight_trainer::files::outputs::{Destination, Output};
 use serde_json::{Value, json};
 
@@ -62,9 +64,11 @@ fn a_row_has_all_fields_in_order() {
         epoch_loss: vec![0.5, 0.25],
         train: metrics(0.125, 0.75),
         held_out: Some(metrics(0.375, 0.5)),
-        attention_positive: Some(vec![0.25, 0.75]),
-        attention_negative: None,
-        deciding: Some(metrics(0.125, 0.75)),
+        attended: Evaluation {
+            metrics: metrics(0.125, 0.75),
+            attention_positive: Some(vec![0.25, 0.75]),
+            attention_negative: None,
+        },
         learned_at_step: Some(7),
         measures: vec![
             (MeasureName::DecidingUniform, MeasureValue::Number(0.5)),
@@ -76,10 +80,13 @@ fn a_row_has_all_fields_in_order() {
         ],
         weights_sha256: "w".to_owned(),
     };
+    let mut config = config::load(Path::new("quick"), &[]).unwrap();
+    config.report.measures = outcome.measures.iter().map(|(name, _)| *name).collect();
     let mut row = Row {
         seed: 3,
         point: Some(1),
         values: vec![("model.d_model".to_owned(), json!(4))],
+        config: config.into(),
         outcome: Ok(outcome),
         config_sha256: "a".to_owned(),
     };

@@ -5,15 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use crate::common::{file, folder};
 use headlight_analysis::measures::MeasureValue;
-use headlight_experiment::config::MeasureName;
+use headlight_experiment::config::{ExperimentConfig, MeasureName};
+use headlight_experiment::evaluate::Evaluation;
 use headlight_experiment::metrics::{Tally, TestMetrics};
 use headlight_sweep::{Row, RunOutcome};
+use headlight_trainer::files::config;
 use headlight_trainer::files::outputs::Output;
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Fewer cases than proptest has by default.
 fn cases() -> ProptestConfig {
@@ -74,16 +77,30 @@ fn outcome() -> impl Strategy<Value = RunOutcome> {
                     })
                     .collect(),
                 held_out: learned_at_step.map(|_| train.clone()),
-                deciding: learned_at_step.map(|_| train.clone()),
+                attended: Evaluation {
+                    metrics: train.clone(),
+                    attention_positive,
+                    attention_negative: None,
+                },
                 train,
-                attention_positive,
-                attention_negative: None,
                 learned_at_step,
                 measures,
                 weights_sha256,
             }
         },
     )
+}
+
+/// A config whose rows have a measure and a test set only if the outcome has them, and sometimes no rule.
+fn config_of(outcome: &Result<RunOutcome, String>) -> ExperimentConfig {
+    let mut config = config::load(Path::new("quick"), &[]).unwrap();
+    if let Ok(outcome) = outcome {
+        config.report.measures = outcome.measures.iter().map(|(name, _)| *name).collect();
+        let sets = outcome.tests.iter().map(|set| json!({"name": set.name}));
+        config.tests = serde_json::from_value(sets.collect()).unwrap();
+        config.data.rule = config.data.rule.filter(|_| outcome.held_out.is_some());
+    }
+    config
 }
 
 /// A key's value in a grid, or the message of a run that failed.
@@ -101,6 +118,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
     let outcomes = prop::collection::btree_map(any::<u64>(), outcome, 1..6);
     (value(), value(), outcomes).prop_map(|(rate, width, outcomes)| {
         let row = |(seed, outcome)| Row {
+            config: config_of(&outcome).into(),
             seed,
             point: Some(0),
             values: vec![
