@@ -16,7 +16,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates"
 PAGE = ROOT / "page/script/src"
-LAYERS = {"trainer": ["files", "run", "burn", "train", "show"]}
+LAYERS = {"trainer": ["messages", "files", "run", "burn", "session", "show", "training"]}
 """The folders of a crate, each of which uses only those before it."""
 
 

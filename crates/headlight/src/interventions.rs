@@ -8,8 +8,8 @@ use headlight_dump::AttentionDump;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::fused::{self, Dims, Intervention, PatchSite};
 use headlight_report::counted;
+use headlight_trainer::session::opening::engine_for;
 use headlight_trainer::show::page::read_dump;
-use headlight_trainer::train::opening::engine_for;
 use headlight_trainer::{Failure, shown};
 use serde_json::{Value, json};
 

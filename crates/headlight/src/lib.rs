@@ -16,8 +16,8 @@ use std::process::ExitCode;
 
 pub use arguments::is_output;
 use clap::CommandFactory;
-use headlight_trainer::notes;
-use headlight_trainer::train::signals::survive_size_limit;
+use headlight_trainer::messages::notes;
+use headlight_trainer::training::signals::survive_size_limit;
 
 use cli::Cli;
 use inputs::check_outputs;

@@ -13,11 +13,11 @@ use headlight_experiment::fused::Intervention;
 use headlight_experiment::{Experiment, Predictor};
 use headlight_trainer::files::dataset_file;
 use headlight_trainer::files::weights;
-use headlight_trainer::notes::note_once;
+use headlight_trainer::messages::notes::note_once;
 use headlight_trainer::run::KeptModel;
-use headlight_trainer::train::dataset::dataset;
-use headlight_trainer::train::opening::open_device;
-use headlight_trainer::train::test_sets::have_changed;
+use headlight_trainer::session::dataset::dataset;
+use headlight_trainer::session::opening::open_device;
+use headlight_trainer::session::test_sets::have_changed;
 use headlight_trainer::{Failure, RunDir, Session};
 
 use crate::interventions::{InterventionArguments, Interventions};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{Column, Metric, StepMetrics, TERMINAL};
 use headlight_report::number;
-use headlight_trainer::train::run_writer::Display;
+use headlight_trainer::training::run_writer::Display;
 use indicatif::ProgressBar;
 
 use crate::printing::detail;

@@ -27,7 +27,7 @@ use headlight_data::{Dataset, Stream, Task};
 use headlight_dump::Array;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::files::{config, weights};
-use headlight_trainer::train::dataset;
+use headlight_trainer::session::dataset;
 use serde_json::Value;
 
 use crate::common::{Finished, folder, headlight, json, read_dump};

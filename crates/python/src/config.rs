@@ -60,7 +60,7 @@ fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfi
     } else {
         config::load_changed(Path::new(source), changes, files)?
     };
-    config.compute.engine = headlight_trainer::train::opening::engine_for(&config)?;
+    config.compute.engine = headlight_trainer::session::opening::engine_for(&config)?;
     Ok(config)
 }
 

@@ -4,7 +4,8 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use headlight_trainer::{Failure, face, notes};
+use headlight_trainer::Failure;
+use headlight_trainer::messages::{face, notes, paths};
 use pyo3::create_exception;
 use pyo3::exceptions::{
     PyArithmeticError, PyKeyboardInterrupt, PyOSError, PyUserWarning, PyValueError,
@@ -47,7 +48,7 @@ pub(crate) fn warn(py: Python<'_>) -> PyResult<()> {
 /// Leaves out the paths of a temporary folder's files in messages.
 #[pyfunction]
 pub(crate) fn hide_folder(folder: PathBuf) {
-    face::hide_folder(folder);
+    paths::hide_folder(folder);
 }
 
 /// The exception of a failure, with the sentence that the command line prints; it names Python's arguments.

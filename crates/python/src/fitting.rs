@@ -6,10 +6,11 @@ use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{
     Next, Observer, Progress, due, evaluation_is_due, measure, train,
 };
-use headlight_trainer::train::dataset::note_losses;
-use headlight_trainer::train::run_writer::Display;
-use headlight_trainer::train::session::Session;
-use headlight_trainer::{Failure, notes};
+use headlight_trainer::Failure;
+use headlight_trainer::Session;
+use headlight_trainer::messages::notes;
+use headlight_trainer::session::dataset::note_losses;
+use headlight_trainer::training::run_writer::Display;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 

@@ -15,10 +15,10 @@ use headlight_sweep::work;
 use headlight_trainer::Failure;
 use headlight_trainer::files::samples;
 use headlight_trainer::files::weights;
-use headlight_trainer::notes::note;
+use headlight_trainer::messages::notes::note;
 use headlight_trainer::run::RunDir;
+use headlight_trainer::session::dumping::is_masked;
 use headlight_trainer::show::explanation::head_of_run;
-use headlight_trainer::train::dumping::is_masked;
 use numpy::{
     Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn,
 };

@@ -5,7 +5,8 @@ use std::thread;
 
 use headlight_report::counted;
 use headlight_sweep::{Grid, Plan, ReportChoices, Results, Seeds, Summary};
-use headlight_trainer::{Failure, notes};
+use headlight_trainer::Failure;
+use headlight_trainer::messages::notes;
 use pyo3::prelude::*;
 use toml::Value;
 

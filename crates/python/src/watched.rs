@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headlight_trainer::Failure;
-use headlight_trainer::train::signals::Signals;
+use headlight_trainer::training::signals::Signals;
 use pyo3::prelude::*;
 
 use crate::failure::{raised, warn};

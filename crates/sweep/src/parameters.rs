@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
 use headlight_trainer::files::weights;
-use headlight_trainer::train::dump_volume::saved_weights;
+use headlight_trainer::training::dump_volume::saved_weights;
 use headlight_trainer::{Destination, Failure, Output, note, option, shown};
 
 use crate::plan::Plan;

@@ -6,9 +6,9 @@ use std::path::Path;
 use criterion::{Criterion, criterion_group, criterion_main};
 use headlight_experiment::config::EngineName;
 use headlight_experiment::evaluate::evaluate;
+use headlight_trainer::Session;
 use headlight_trainer::devices::DEVICES;
 use headlight_trainer::files::config;
-use headlight_trainer::train::session::Session;
 
 fn notebook(engine: EngineName, device: &str) -> Session {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/notebook.toml");

@@ -1,29 +1,25 @@
-//! Training on this machine, in folders, each of which uses only those before it: [`files`], [`run`] directories, [`burn`], the engine
-//! of the reference, [`train`], and [`show`], the documents of a run.
+//! Training on this machine, in folders, each of which uses only those before it: [`messages`], [`files`], [`run`] directories,
+//! [`burn`], the engine of the reference, [`session`], [`show`], the documents of a run, and [`training`].
 //!
 //! A [`Session`] is an experiment with its device opened and its files read. A [`RunDir`] holds all of a run; a
 //! [`Training`](training::Training) fills it. Readers of a run use the run directory alone.
 
 #[cfg(feature = "burn")]
 pub mod burn;
-mod conclusion;
 pub mod devices;
-pub mod face;
-mod failure;
 pub mod files;
-pub mod notes;
+pub mod messages;
 pub mod run;
+pub mod session;
 pub mod show;
-pub mod standard;
-pub mod train;
 pub mod training;
 
-pub use face::option;
-pub use failure::{Failure, brief};
 pub use files::dataset_file::DatasetFiles;
 pub use files::outputs::{Destination, Output};
-pub use notes::note;
+pub use messages::face::option;
+pub use messages::failure::{Failure, brief};
+pub use messages::notes::note;
+pub use messages::paths::{STANDARD, quoted, shell_word, shown};
 pub use run::RunDir;
-pub use standard::{STANDARD, quoted, shell_word, shown};
-pub use train::session::Session;
-pub use train::signals::Signals;
+pub use session::Session;
+pub use training::signals::Signals;

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use headlight_architecture::Parameter;
+use headlight_trainer::Session;
 use headlight_trainer::files::{config, weights};
 use headlight_trainer::run::checkpoint::Checkpoint;
-use headlight_trainer::train::session::Session;
 
 use super::quick;
 

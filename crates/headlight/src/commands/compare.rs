@@ -7,7 +7,7 @@ use clap::Args;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{METRICS, MetricKind};
 use headlight_report::{Table, number, shorten_apart};
-use headlight_trainer::train::resume::differences;
+use headlight_trainer::training::resume::differences;
 use headlight_trainer::{Failure, RunDir, shown};
 use serde_json::{Value, json};
 

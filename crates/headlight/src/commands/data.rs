@@ -7,7 +7,7 @@ use headlight_data::files::{self, DatasetToWrite, Format};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig, SampleShape, Source, Splits, Task, Words};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_report::counted;
-use headlight_trainer::train::dataset::{dataset, fit};
+use headlight_trainer::session::dataset::{dataset, fit};
 use headlight_trainer::{DatasetFiles, Destination, Failure, Output, shell_word};
 
 use crate::arguments::{ConfigArguments, Force};

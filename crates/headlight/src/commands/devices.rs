@@ -4,7 +4,7 @@ use clap::Args;
 use headlight_report::Table;
 use headlight_trainer::Failure;
 use headlight_trainer::devices::DEVICES;
-use headlight_trainer::train::opening::adapters;
+use headlight_trainer::session::opening::adapters;
 use serde_json::json;
 
 use crate::arguments::Form;

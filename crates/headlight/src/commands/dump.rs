@@ -8,8 +8,8 @@ use headlight_report::counted;
 use headlight_trainer::files::samples;
 use headlight_trainer::files::weights;
 use headlight_trainer::run::write_dump;
-use headlight_trainer::train::dumping::{DumpModel, DumpSamples, Origin, dump};
-use headlight_trainer::train::opening::open_device;
+use headlight_trainer::session::dumping::{DumpModel, DumpSamples, Origin, dump};
+use headlight_trainer::session::opening::open_device;
 use headlight_trainer::{Destination, Failure, Output, shown};
 
 use crate::arguments::{ConfigArguments, DeviceArgument, Force};

@@ -14,10 +14,10 @@ use headlight_experiment::evaluate::assess;
 use headlight_experiment::metrics::Assessment;
 use headlight_report::counted;
 use headlight_trainer::files::samples;
+use headlight_trainer::session::dataset;
+use headlight_trainer::session::test_sets::check_samples;
 use headlight_trainer::show::assessment::document;
 use headlight_trainer::show::measures::section;
-use headlight_trainer::train::dataset;
-use headlight_trainer::train::test_sets::check_samples;
 use headlight_trainer::{DatasetFiles, Failure, RunDir, shown};
 use serde::Serialize;
 

@@ -24,7 +24,7 @@ mod walkthrough;
 
 use clap::Subcommand;
 use headlight_trainer::Failure;
-use headlight_trainer::train::signals::end_at_signals;
+use headlight_trainer::training::signals::end_at_signals;
 
 /// The commands, in the order of `headlight --help`.
 #[derive(Debug, Subcommand)]

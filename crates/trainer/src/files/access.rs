@@ -9,7 +9,7 @@ use headlight_input::Lines;
 use serde::Serialize;
 use tempfile::TempPath;
 
-use crate::standard::stored_input;
+use crate::files::temporary::stored_input;
 use crate::{Failure, STANDARD};
 
 /// The start of the names of files that are still being written.

@@ -14,8 +14,8 @@ use toml::{Table, Value};
 
 use crate::files::access::open;
 use crate::files::built_in;
-use crate::notes::note_once;
-use crate::standard::temporary;
+use crate::files::temporary::temporary;
+use crate::messages::notes::note_once;
 use crate::{Failure, shown};
 
 /// Dataset files, each of which is read once.

@@ -9,4 +9,5 @@ pub mod hash;
 pub mod outputs;
 pub mod run_files;
 pub mod samples;
+pub(crate) mod temporary;
 pub mod weights;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use crate::files::access::{write_atomically, write_new};
 use crate::files::run_files::is_in_run;
-use crate::standard::temporary;
+use crate::files::temporary::temporary;
 use crate::{Failure, STANDARD, shown};
 
 /// Where a user wants a file to be written. Arguments have this type, so that the description of the command line

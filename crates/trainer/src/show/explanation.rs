@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::files::samples::written;
-use crate::train::dataset::dataset;
-use crate::train::dumping::{DumpModel, strongest};
-use crate::train::opening::open_device;
+use crate::session::dataset::dataset;
+use crate::session::dumping::{DumpModel, strongest};
+use crate::session::opening::open_device;
 
 /// Decimals of probabilities, of multiples of uniform attention, and of what is added to a logit.
 const PROBABILITY: usize = 3;

@@ -7,10 +7,10 @@ use headlight_data::Batches;
 use headlight_dump::{Array, AttentionDump};
 use headlight_experiment::config::EngineName;
 use headlight_experiment::{Engine, Experiment, FusedEngine, Predictions};
+use headlight_trainer::Session;
 use headlight_trainer::burn::BurnEngine;
 use headlight_trainer::files::config;
-use headlight_trainer::train::dumping::{DumpModel, Origin, dump};
-use headlight_trainer::train::session::Session;
+use headlight_trainer::session::dumping::{DumpModel, Origin, dump};
 
 pub(crate) fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")

@@ -3,8 +3,8 @@
 use headlight_architecture::Parameter;
 use headlight_experiment::config::{OptimizerName, TrainingConfig};
 use headlight_experiment::{Engine, FusedEngine, Predictions};
+use headlight_trainer::Session;
 use headlight_trainer::burn::BurnEngine;
-use headlight_trainer::train::session::Session;
 
 use crate::compare::{TIGHT, batches, compare, session};
 

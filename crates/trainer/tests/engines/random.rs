@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use headlight_trainer::Session;
 use headlight_trainer::files::config;
-use headlight_trainer::train::session::Session;
 
 use crate::compare::{ANY, compare, configs};
 

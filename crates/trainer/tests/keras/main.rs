@@ -14,12 +14,12 @@ use std::sync::Arc;
 use headlight_data::Batches;
 use headlight_dump::Array;
 use headlight_experiment::{Experiment, Predictions};
+use headlight_trainer::Session;
 use headlight_trainer::devices::find;
 use headlight_trainer::files::config;
-use headlight_trainer::train::dataset::dataset;
-use headlight_trainer::train::dumping::{DumpModel, DumpSamples, Origin, dump};
-use headlight_trainer::train::opening::{adapters, open_device};
-use headlight_trainer::train::session::Session;
+use headlight_trainer::session::dataset::dataset;
+use headlight_trainer::session::dumping::{DumpModel, DumpSamples, Origin, dump};
+use headlight_trainer::session::opening::{adapters, open_device};
 use recording::{Recording, read};
 
 /// The largest difference from the recorded number: the largest of an absolute one, one relative to the number, and one relative

@@ -9,8 +9,8 @@ use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
 use headlight_input::toml_message::nearest;
 use headlight_report::counted;
-use headlight_trainer::train::dataset;
-use headlight_trainer::train::test_sets::check_samples;
+use headlight_trainer::session::dataset;
+use headlight_trainer::session::test_sets::check_samples;
 use headlight_trainer::{Destination, Failure, Output, shown};
 
 use table::{Contexts, quoted};

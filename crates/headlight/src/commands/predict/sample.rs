@@ -9,8 +9,8 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_report::{counted, shorten_apart};
 use headlight_trainer::Failure;
-use headlight_trainer::train::dumping::{self, DumpModel, DumpSamples, Origin};
-use headlight_trainer::train::opening::open_device;
+use headlight_trainer::session::dumping::{self, DumpModel, DumpSamples, Origin};
+use headlight_trainer::session::opening::open_device;
 use serde_json::{Value, json};
 
 use super::{positions, predictions};

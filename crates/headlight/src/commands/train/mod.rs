@@ -14,8 +14,8 @@ use headlight_trainer::files::config;
 use headlight_trainer::files::run_files::{CONFIG, PAGE};
 use headlight_trainer::run::RunState;
 use headlight_trainer::run::environment::SourceCommit;
+use headlight_trainer::session::opening::{engine_for, unsupported_by_fused};
 use headlight_trainer::show::finished_run::FinishedRun;
-use headlight_trainer::train::opening::{engine_for, unsupported_by_fused};
 use headlight_trainer::training::Training;
 use headlight_trainer::{DatasetFiles, Failure, RunDir, STANDARD, Session, Signals, quoted, shown};
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::samples::carried;
 use crate::files::hash::file_sha256;
 use crate::files::run_files::WEIGHTS;
-use crate::train::test_sets::trained_on;
+use crate::session::test_sets::trained_on;
 use crate::{Failure, RunDir};
 
 /// Whether the page can train a run again: the fused engine on a CPU trained it, and its samples follow from its config or

@@ -10,8 +10,8 @@ use headlight_page::{Lab, Page};
 use super::again::{EXACT, inexact_seed};
 use super::samples::carried;
 use crate::files::config::{to_json, with_file_names};
-use crate::train::dataset::dataset;
-use crate::train::opening::{engine_for, unsupported_by_fused};
+use crate::session::dataset::dataset;
+use crate::session::opening::{engine_for, unsupported_by_fused};
 use crate::{Failure, shown};
 
 /// The page that trains a config when it is opened. It depends on the config, and on the samples of its file.

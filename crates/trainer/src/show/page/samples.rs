@@ -9,7 +9,7 @@ use headlight_page::{OwnData, OwnLabel};
 
 use crate::Failure;
 use crate::files::{built_in, dataset_file};
-use crate::train::dataset::fit;
+use crate::session::dataset::fit;
 
 /// The most bytes of samples in a page, as JSON.
 const MOST: usize = 200_000;

@@ -14,11 +14,11 @@ use headlight_experiment::{Engine, Error, TrainingState, tested};
 
 use crate::files::run_files::{CERTIFICATE, PAGE, REPORT, WEIGHTS};
 use crate::run::RunState;
+use crate::session::dumping::{DumpModel, dump, strongest};
 use crate::show::finished_run::FinishedRun;
 use crate::show::page;
 use crate::show::report::reported_samples;
-use crate::train::dumping::{DumpModel, dump, strongest};
-use crate::train::run_writer::{RunWriter, origin};
+use crate::training::run_writer::{RunWriter, origin};
 use crate::{Failure, note};
 
 /// The inputs of each class in a run's certificate.

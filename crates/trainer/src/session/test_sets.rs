@@ -10,8 +10,8 @@ use headlight_schema::InvalidValue;
 use crate::files::hash::inputs_sha256;
 use crate::files::samples;
 use crate::run::checkpoint::Checkpoint;
-use crate::train::dataset::{check_data_file, dataset, note_repetitions};
-use crate::train::start;
+use crate::session::dataset::{check_data_file, dataset, note_repetitions};
+use crate::session::start;
 use crate::{Failure, RunDir, shown};
 
 /// Training and held-out samples, with those of the config's test sets; notes which are also training samples.

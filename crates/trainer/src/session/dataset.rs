@@ -7,7 +7,7 @@ use headlight_schema::InvalidValue;
 
 use crate::files::built_in;
 use crate::files::samples::sides_of_padding;
-use crate::notes::note_once;
+use crate::messages::notes::note_once;
 use crate::{DatasetFiles, Failure, note, shown};
 
 /// Reads or generates the dataset of a config, without its test sets.

@@ -1,5 +1,12 @@
 //! An experiment on this machine: its files read, its device opened.
 
+pub mod dataset;
+mod doubts;
+pub mod dumping;
+pub mod opening;
+mod start;
+pub mod test_sets;
+
 use std::sync::Arc;
 
 use headlight_architecture::Parameter;
@@ -8,12 +15,10 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Engine, Experiment, FusedEngine};
 
 use crate::devices::OpenDevice;
-use crate::train::dataset::dataset_with;
-use crate::train::doubts::doubts;
-use crate::train::dumping;
-use crate::train::opening::{engine_for, open_device};
-use crate::train::start;
-use crate::train::test_sets::with_tests;
+use crate::session::dataset::dataset_with;
+use crate::session::doubts::doubts;
+use crate::session::opening::{engine_for, open_device};
+use crate::session::test_sets::with_tests;
 use crate::{DatasetFiles, Failure, note};
 
 /// An experiment and the device of its config.

@@ -7,7 +7,7 @@ use headlight_experiment::config::ExperimentConfig;
 use crate::files::config::with_absolute_paths;
 use crate::files::run_files::CONFIG;
 use crate::files::weights;
-use crate::notes::note_once;
+use crate::messages::notes::note_once;
 use crate::{Failure, RunDir, quoted, shown};
 
 /// The parameters that `training.start` names; `None` if the seed draws them.

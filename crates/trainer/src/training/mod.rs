@@ -1,21 +1,26 @@
 //! Training into a run directory, from the start or from a checkpoint, until all of its files are written.
 
+mod conclusion;
+pub mod dump_volume;
+pub mod resume;
+pub mod run_writer;
+pub mod signals;
+
 use headlight_experiment::Engine;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, train};
 
-use crate::conclusion::conclude;
 use crate::run::RunState;
 use crate::run::checkpoint::Checkpoint;
 use crate::run::environment::SourceCommit;
+use crate::session::dataset::check_data_file;
 use crate::show::finished_run::FinishedRun;
 use crate::show::page;
-use crate::train::dataset::check_data_file;
-use crate::train::dump_volume;
-use crate::train::resume;
-use crate::train::run_writer::{Display, RunWriter};
 use crate::{DatasetFiles, Failure, RunDir, Session, option, shown};
+
+use conclusion::conclude;
+use run_writer::{Display, RunWriter};
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {

@@ -8,8 +8,8 @@ use headlight_experiment::train::{Progress, evaluation_is_due};
 use headlight_experiment::{Experiment, fused};
 use headlight_report::counted;
 
-use crate::train::dumping::is_masked;
-use crate::train::run_writer::dump_is_due;
+use crate::session::dumping::is_masked;
+use crate::training::run_writer::dump_is_due;
 use crate::{Failure, RunDir, note, option};
 
 /// The most bytes of dumps that a run writes by default.

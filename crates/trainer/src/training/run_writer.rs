@@ -20,7 +20,7 @@ use crate::files::run_files::{
 };
 use crate::run::checkpoint::{Checkpoint, Counters};
 use crate::run::environment::{Environment, SourceCommit};
-use crate::train::dumping::{DumpModel, Origin, dump};
+use crate::session::dumping::{DumpModel, Origin, dump};
 use crate::{Failure, RunDir, Session};
 
 /// Shows the progress of a run.
