@@ -33,6 +33,9 @@ pub enum DropoutPlace {
     Fed(usize),
 }
 
+/// The number of a place follows from this one, so another place in a layer gives every seed other random numbers.
+const PLACES_PER_LAYER: u32 = 4;
+
 impl DropoutPlace {
     /// Its number among all places, by which it has random numbers of its own.
     pub fn number(self) -> u32 {
@@ -43,7 +46,7 @@ impl DropoutPlace {
             Self::Attended(layer) => (layer, 3),
             Self::Fed(layer) => (layer, 4),
         };
-        4 * layer as u32 + index
+        PLACES_PER_LAYER * layer as u32 + index
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where each parameter is in memory.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::architecture::Architecture;
@@ -78,6 +79,7 @@ pub(crate) struct ParameterLayout {
     pub(crate) final_norm: Option<Norm>,
     pub(crate) classifier_hidden: Option<Linear>,
     pub(crate) classifier: Linear,
+    /// Those of the model's parameters, in the model's order.
     all: Vec<Matrix>,
     fixed: Vec<(Matrix, Fixed)>,
 }
@@ -101,20 +103,20 @@ pub(crate) const fn padded(size: usize) -> usize {
 /// Hands out one slot after the other.
 struct Builder {
     end: usize,
-    all: Vec<Matrix>,
+    /// The names of the model's parameters.
+    names: HashSet<String>,
+    slots: HashMap<String, Matrix>,
     fixed: Vec<(Matrix, Fixed)>,
-    /// Whether norms have gains and biases.
-    gain: bool,
-    bias: bool,
 }
 
 impl Builder {
-    /// A slot; one of a parameter, or one with fixed numbers.
+    /// The slot of a parameter, or of fixed numbers if the model has none of this name.
     fn slot(
         &mut self,
+        name: &str,
         [rows, columns]: [usize; 2],
         [padded_rows, stride]: [usize; 2],
-        fixed: Option<Fixed>,
+        otherwise: impl FnOnce() -> Fixed,
     ) -> Matrix {
         let matrix = Matrix {
             start: self.end,
@@ -124,76 +126,75 @@ impl Builder {
             stride,
         };
         self.end = matrix.range().end;
-        match fixed {
-            None => self.all.push(matrix),
-            Some(fixed) => self.fixed.push((matrix, fixed)),
+        if self.names.contains(name) {
+            self.slots.insert(name.to_owned(), matrix);
+        } else {
+            self.fixed.push((matrix, otherwise()));
         }
         matrix
     }
 
-    fn matrix(&mut self, rows: usize, columns: usize, fixed: Option<Fixed>) -> Matrix {
-        self.slot([rows, columns], [padded(rows), padded(columns)], fixed)
+    fn matrix(
+        &mut self,
+        name: &str,
+        shape: [usize; 2],
+        otherwise: impl FnOnce() -> Fixed,
+    ) -> Matrix {
+        self.slot(
+            &format!("{name}.weight"),
+            shape,
+            shape.map(padded),
+            otherwise,
+        )
     }
 
-    /// A row that is a parameter, or else constant.
-    fn row(&mut self, columns: usize, exists: bool, otherwise: f32) -> Matrix {
-        let fixed = (!exists).then(|| Fixed::Table(vec![otherwise; columns]));
-        self.slot([1, columns], [1, padded(columns)], fixed)
+    fn row(&mut self, name: &str, columns: usize, otherwise: f32) -> Matrix {
+        let row = || Fixed::Table(vec![otherwise; columns]);
+        self.slot(name, [1, columns], [1, padded(columns)], row)
     }
 
-    fn linear(&mut self, inputs: usize, outputs: usize, has_bias: bool) -> Linear {
+    fn bias(&mut self, name: &str, columns: usize) -> Matrix {
+        self.row(&format!("{name}.bias"), columns, 0.0)
+    }
+
+    /// A projection; the identity, if the model lacks it.
+    fn linear(&mut self, name: &str, shape @ [inputs, outputs]: [usize; 2]) -> Linear {
+        let identity = || {
+            let cell = |cell: usize| f32::from(u8::from(cell / outputs == cell % outputs));
+            Fixed::Table((0..inputs * outputs).map(cell).collect())
+        };
         Linear {
-            weight: self.matrix(inputs, outputs, None),
-            bias: self.row(outputs, has_bias, 0.0),
+            weight: self.matrix(name, shape, identity),
+            bias: self.bias(name, outputs),
         }
     }
 
-    fn identity(&mut self, size: usize) -> Linear {
-        let cell = |cell: usize| f32::from(u8::from(cell / size == cell % size));
-        let identity = (0..size * size).map(cell).collect();
-        Linear {
-            weight: self.matrix(size, size, Some(Fixed::Table(identity))),
-            bias: self.row(size, false, 0.0),
-        }
-    }
-
-    fn norm(&mut self, size: usize) -> Norm {
-        let (gain, bias) = (self.gain, self.bias);
+    fn norm(&mut self, name: &str, size: usize) -> Norm {
         Norm {
-            gamma: self.row(size, gain, 1.0),
-            beta: self.row(size, bias, 0.0),
+            gamma: self.row(&format!("{name}.gamma"), size, 1.0),
+            beta: self.row(&format!("{name}.beta"), size, 0.0),
         }
     }
 
-    fn layer(&mut self, architecture: &Architecture) -> Layer {
-        let (model, attention) = (&architecture.model, &architecture.model.attention);
+    fn layer(&mut self, architecture: &Architecture, layer: usize) -> Layer {
+        let model = &architecture.model;
         let (d, d_ff, heads) = (model.d_model, model.d_ff, architecture.heads_width());
+        let block = format!("blocks.{layer}");
         let has_norms = model.norm != NormPlace::None;
-        let mut project = |exists| {
-            if exists {
-                self.linear(d, heads, attention.bias)
-            } else {
-                self.identity(d)
-            }
+        let mut project = |name| self.linear(&format!("{block}.attention.{name}"), [d, heads]);
+        let projections = match model.attention.projections {
+            ProjectionKind::Separate => Some(["query", "key", "value"].map(project)),
+            ProjectionKind::Shared => Some([project("shared"); 3]),
+            ProjectionKind::None => None,
         };
         Layer {
-            projections: match attention.projections {
-                ProjectionKind::Separate => {
-                    Some([true, true, attention.value_projection].map(project))
-                }
-                ProjectionKind::Shared => Some([project(true); 3]),
-                ProjectionKind::None => None,
-            },
-            output: if attention.output_projection {
-                self.linear(heads, d, attention.output_bias)
-            } else {
-                self.identity(d)
-            },
-            norm: has_norms.then(|| self.norm(d)),
+            projections,
+            output: self.linear(&format!("{block}.attention.output"), [heads, d]),
+            norm: has_norms.then(|| self.norm(&format!("{block}.norm"), d)),
             feed_forward: (d_ff > 0).then(|| FeedForward {
-                hidden: self.linear(d, d_ff, model.feed_forward_bias),
-                output: self.linear(d_ff, d, model.feed_forward_bias),
-                norm: has_norms.then(|| self.norm(d)),
+                hidden: self.linear(&format!("{block}.feed_forward.hidden"), [d, d_ff]),
+                output: self.linear(&format!("{block}.feed_forward.output"), [d_ff, d]),
+                norm: has_norms.then(|| self.norm(&format!("{block}.feed_forward.norm"), d)),
             }),
         }
     }
@@ -203,35 +204,40 @@ impl ParameterLayout {
     pub(crate) fn new(architecture: &Architecture) -> Self {
         let (model, inputs) = (&architecture.model, architecture.inputs);
         let (d, p, vocab_size) = (model.d_model, inputs.positions, inputs.vocab_size);
+        let parameters = model.layout(inputs);
         let mut builder = Builder {
             end: 0,
-            all: Vec::new(),
+            names: parameters.iter().map(|one| one.name.clone()).collect(),
+            slots: HashMap::new(),
             fixed: Vec::new(),
-            gain: model.norm_gain,
-            bias: model.has_norm_bias(),
         };
-        let tokens = builder.slot([vocab_size, d], [vocab_size, padded(d)], None);
+        let none = || Fixed::Table(Vec::new());
+        let shape = [vocab_size, d];
+        let tokens = builder.slot("token_embedding", shape, [vocab_size, padded(d)], none);
         // The positions follow the tokens: the embedding's backward pass splits the gradient there.
-        let table = architecture.position_table.clone().map(Fixed::Table);
-        let is_fixed = table.is_some();
-        let rows = if is_fixed { p } else { model.position_rows(p) };
-        let positions = (is_fixed || model.positions == Positions::Learned)
-            .then(|| builder.slot([rows, d], [p, padded(d)], table));
+        let table = architecture.position_table.as_ref();
+        let rows = table.map_or_else(|| model.position_rows(p), |_| p);
+        let has_positions = table.is_some() || model.positions == Positions::Learned;
+        let positions = has_positions.then(|| {
+            let table = || table.cloned().map_or_else(none, Fixed::Table);
+            builder.slot("position_embedding", [rows, d], [p, padded(d)], table)
+        });
         if let Some(slot) = positions.filter(|_| rows < p) {
             builder.fixed.push((slot, Fixed::RowsFrom(rows)));
         }
-        let embedding_norm = model.embedding_norm.then(|| builder.norm(d));
-        let layers = (0..model.n_layers)
-            .map(|_| builder.layer(architecture))
-            .collect();
-        let final_norm = model.has_final_norm().then(|| builder.norm(d));
-        let (hidden, has_bias) = (model.classifier_hidden, model.classifier_bias);
-        let classifier_hidden = (hidden > 0).then(|| builder.linear(d, hidden, has_bias));
-        let inputs = if hidden > 0 { hidden } else { d };
-        let (logits, tied) = (architecture.n_logits(), model.tied_embeddings);
+        let has_embedding_norm = model.embedding_norm;
+        let embedding_norm = has_embedding_norm.then(|| builder.norm("embedding_norm", d));
+        let layers = (0..model.n_layers).map(|layer| builder.layer(architecture, layer));
+        let layers = layers.collect();
+        let has_final_norm = model.has_final_norm();
+        let final_norm = has_final_norm.then(|| builder.norm("final_norm", d));
+        let hidden = model.classifier_hidden;
+        let classifier_hidden =
+            (hidden > 0).then(|| builder.linear("classifier.hidden", [d, hidden]));
+        let shape = [if hidden > 0 { hidden } else { d }, architecture.n_logits()];
         let classifier = Linear {
-            weight: builder.matrix(inputs, logits, tied.then_some(Fixed::Transposed(tokens))),
-            bias: builder.row(logits, has_bias, 0.0),
+            weight: builder.matrix("classifier", shape, || Fixed::Transposed(tokens)),
+            bias: builder.bias("classifier", shape[1]),
         };
         Self {
             tokens,
@@ -241,7 +247,10 @@ impl ParameterLayout {
             final_norm,
             classifier_hidden,
             classifier,
-            all: builder.all,
+            all: parameters
+                .iter()
+                .map(|one| builder.slots[&one.name])
+                .collect(),
             fixed: builder.fixed,
         }
     }
