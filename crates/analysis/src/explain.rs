@@ -3,16 +3,16 @@
 //!
 //! `removal.rs` says what leaving a word out means.
 
-use headlight_architecture::{Look, StrongestHead, is_uniform, strongest_head};
+use headlight_architecture::{ReadoutAttention, StrongestHead, is_uniform, strongest_head};
 use headlight_data::Dataset;
 use headlight_data::words::UNK;
 
 use crate::removal::forward_without;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, FrozenModel, Recorded};
+use headlight_experiment::fused::{Array, FrozenModel, Recording};
 use headlight_experiment::metrics::{cross_entropy, predicted_class};
-use headlight_experiment::shown::shown_head;
+use headlight_experiment::readout::head_note;
 
 /// What each word of a sample does to its prediction.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +105,7 @@ pub fn explain(
     let tokens = dataset.tokens(sample as usize);
     let (layer, inputs) = (config.model.n_layers - 1, config.inputs());
     let (read, cls) = (config.readout_position(tokens), inputs.cls);
-    let whole = frozen.forward(weights, dataset, &[sample], &[], Recorded::Attention)?;
+    let whole = frozen.forward(weights, dataset, &[sample], &[], Recording::Attention)?;
     let logits = |logits: &[f32]| -> Vec<f64> { logits.iter().map(|&one| one.into()).collect() };
     let whole_logits = logits(&whole.predictions.logits);
     if !whole_logits.iter().all(|logit| logit.is_finite()) {
@@ -114,14 +114,14 @@ pub fn explain(
     let predicted = predicted_class(&whole_logits);
 
     let row_of = |head: usize| whole.at(Array::Weights, &[0, layer, head, read]);
-    let look = Look::alone(
+    let look = ReadoutAttention::alone(
         (0..config.model.n_heads).map(row_of).collect(),
         config.model.attention.keys(read, tokens),
     );
     let sample_head = || strongest_head(std::slice::from_ref(&look));
     let of_run = head.is_some();
     let head = head.or_else(sample_head).unwrap_or(StrongestHead::FIRST);
-    let which_head = (config.model.n_heads > 1).then(|| shown_head(layer, head, of_run));
+    let which_head = (config.model.n_heads > 1).then(|| head_note(layer, head, of_run));
     let row = look.weights[head.head];
     let uniform = look.keys.each();
     let is_uniform = is_uniform([(&look.keys, row)]);
@@ -136,7 +136,7 @@ pub fn explain(
         if Some(token) == padding {
             continue;
         }
-        let only = Recorded::Predictions;
+        let only = Recording::Predictions;
         let model = (config, weights);
         let without = forward_without(&mut frozen, model, dataset, &[sample], &[position], only)?;
         let without = logits(&without.predictions.logits);

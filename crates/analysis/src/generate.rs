@@ -6,7 +6,7 @@ use headlight_data::{CLS, ClsPlace, DatasetConfig, Stream, Task, order, uniform_
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{FrozenModel, Recorded};
+use headlight_experiment::fused::{FrozenModel, Recording};
 
 /// How tokens are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,7 +94,7 @@ pub fn generate(
             dataset.push(&row, 0);
         }
         let chosen: Vec<u32> = (0..open.len() as u32).collect();
-        let only = Recorded::Predictions;
+        let only = Recording::Predictions;
         let forward = frozen.forward(weights, &dataset, &chosen, &[], only)?;
         let last = before + length.min(most) - 1;
         let positions = dataset.positions();

@@ -5,7 +5,7 @@ use headlight_data::Dataset;
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{FrozenModel, Intervention, Recorded, widen};
+use headlight_experiment::fused::{FrozenModel, Intervention, Recording, to_predictions};
 use headlight_experiment::{Predictions, Predictor};
 
 /// What a model with interventions predicts for the samples of a dataset. All are computed at once, since an intervention
@@ -29,10 +29,10 @@ impl ModelWithInterventions {
         let weights = Parameter::weights(parameters);
         let chosen: Vec<u32> = (0..dataset.len() as u32).collect();
         let mut frozen = FrozenModel::new(config)?;
-        let only = Recorded::Predictions;
+        let only = Recording::Predictions;
         let found = frozen.forward(&weights, dataset, &chosen, interventions, only)?;
         let mut all = Predictions::default();
-        widen(&found.predictions, config.model.n_heads, dataset, &mut all);
+        to_predictions(&found.predictions, config.model.n_heads, dataset, &mut all);
         Ok(Self { all })
     }
 }

@@ -7,7 +7,7 @@ use headlight_data::Dataset;
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Forward, FrozenModel, Intervention, PatchSite, Recorded};
+use headlight_experiment::fused::{ForwardValues, FrozenModel, Intervention, PatchSite, Recording};
 
 /// What a config's model computes for samples of a dataset without the words at some positions.
 ///
@@ -19,8 +19,8 @@ pub fn forward_without(
     dataset: &Dataset,
     chosen: &[u32],
     positions: &[usize],
-    recorded: Recorded,
-) -> Result<Forward, Error> {
+    recorded: Recording,
+) -> Result<ForwardValues, Error> {
     let model = &config.model;
     let Some(padding) = model.attention.padding_token else {
         let empty = positions.iter().flat_map(|&position| {

@@ -6,7 +6,7 @@ use headlight_analysis::explain::{Explanation, explain};
 use headlight_architecture::Parameter;
 use headlight_data::{CLS, ClsPlace, Dataset};
 use headlight_experiment::Experiment;
-use headlight_experiment::fused::{Array, Forward, Intervention, forward};
+use headlight_experiment::fused::{Array, ForwardValues, Intervention, forward};
 use headlight_experiment::metrics::probabilities;
 
 const PAD: u32 = 8;
@@ -40,7 +40,7 @@ fn explained(experiment: &Experiment, tokens: &[u32], written: &[String]) -> Exp
 }
 
 /// What that model computes for a sample.
-fn computed(experiment: &Experiment, tokens: &[u32], changes: &[Intervention]) -> Forward {
+fn computed(experiment: &Experiment, tokens: &[u32], changes: &[Intervention]) -> ForwardValues {
     let (config, start) = (&experiment.config, &experiment.start);
     forward(config, start, &one(tokens), &[0], changes).unwrap()
 }

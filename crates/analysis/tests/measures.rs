@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use headlight_analysis::measures::{MeasureValue, check, info, measured};
+use headlight_analysis::measures::{MeasureValue, check, compute_measures, info};
 use headlight_experiment::config::{ExperimentConfig, MeasureName, toml};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::Metric;
@@ -46,8 +46,8 @@ fn trained(experiment: &Experiment) -> FusedEngine<'_> {
 }
 
 fn measures(experiment: &Experiment, weights: &[f32]) -> BTreeMap<MeasureName, MeasureValue> {
-    let judged = experiment.splits.judged();
-    let found = measured(&experiment.config, weights, judged, None).unwrap();
+    let judged = experiment.splits.judging_samples();
+    let found = compute_measures(&experiment.config, weights, judged, None).unwrap();
     found.into_iter().collect()
 }
 
@@ -132,15 +132,15 @@ fn models_of_zeros_have_no_order() {
 #[test]
 fn weights_of_another_model_are_refused() {
     let experiment = experiment(config("sums", &[]).unwrap());
-    let judged = experiment.splits.judged();
-    let error = measured(&experiment.config, &[1.0], judged, None).unwrap_err();
+    let judged = experiment.splits.judging_samples();
+    let error = compute_measures(&experiment.config, &[1.0], judged, None).unwrap_err();
     assert!(
         error.to_string().contains("1 weights were given"),
         "{error}"
     );
     let mut weights = FusedEngine::new(&experiment).unwrap().weights();
     weights[3] = f32::NAN;
-    let error = measured(&experiment.config, &weights, judged, None).unwrap_err();
+    let error = compute_measures(&experiment.config, &weights, judged, None).unwrap_err();
     assert!(matches!(error, Error::Diverged(_)), "{error}");
 }
 

@@ -148,7 +148,7 @@ pub struct Inputs {
 
 /// What the classifier reads of the last layer's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
+pub enum Readout {
     /// The vector of one position.
     Position,
     /// The mean over all positions that are not padding.
@@ -254,11 +254,11 @@ impl ModelConfig {
     }
 
     /// What the classifier reads.
-    pub fn reads(&self, inputs: Inputs) -> Reads {
+    pub fn readout(&self, inputs: Inputs) -> Readout {
         match self.pooling {
-            _ if inputs.per_position => Reads::Every,
-            Some(Pooling::Mean) => Reads::Mean,
-            _ => Reads::Position,
+            _ if inputs.per_position => Readout::Every,
+            Some(Pooling::Mean) => Readout::Mean,
+            _ => Readout::Position,
         }
     }
 

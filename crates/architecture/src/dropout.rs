@@ -28,9 +28,9 @@ pub enum DropoutPlace {
     /// Hidden values of the feed-forward layer. `[position, d_ff]`
     Hidden(usize),
     /// What attention adds to the residual stream. `[position, d_model]`
-    Attended(usize),
+    AttentionOutput(usize),
     /// What the feed-forward layer adds to it. `[position, d_model]`
-    Fed(usize),
+    FeedForwardOutput(usize),
 }
 
 /// The number of a place follows from this one, so another place in a layer gives every seed other random numbers.
@@ -43,8 +43,8 @@ impl DropoutPlace {
             Self::Embedding => return 0,
             Self::Attention(layer) => (layer, 1),
             Self::Hidden(layer) => (layer, 2),
-            Self::Attended(layer) => (layer, 3),
-            Self::Fed(layer) => (layer, 4),
+            Self::AttentionOutput(layer) => (layer, 3),
+            Self::FeedForwardOutput(layer) => (layer, 4),
         };
         PLACES_PER_LAYER * layer as u32 + index
     }
@@ -57,7 +57,7 @@ impl DropoutRates {
             DropoutPlace::Embedding => self.embedding,
             DropoutPlace::Attention(_) => self.attention,
             DropoutPlace::Hidden(_) => self.hidden,
-            DropoutPlace::Attended(_) | DropoutPlace::Fed(_) => self.residual,
+            DropoutPlace::AttentionOutput(_) | DropoutPlace::FeedForwardOutput(_) => self.residual,
         }
     }
 

@@ -131,7 +131,7 @@ pub fn is_uniform<'a>(rows: impl IntoIterator<Item = (&'a Keys, &'a [f32])>) -> 
 
 /// The attention of the readout position in a layer for a sample.
 #[derive(Clone, Debug)]
-pub struct Look<'a> {
+pub struct ReadoutAttention<'a> {
     /// `[head][key]`
     pub weights: Vec<&'a [f32]>,
     /// The keys that the readout position may look at.
@@ -142,7 +142,7 @@ pub struct Look<'a> {
     pub deciding: &'a [usize],
 }
 
-impl<'a> Look<'a> {
+impl<'a> ReadoutAttention<'a> {
     /// The look at a sample by itself, whatever its class is.
     pub fn alone(weights: Vec<&'a [f32]>, keys: Keys) -> Self {
         Self {
@@ -201,15 +201,15 @@ impl StrongestHead {
 /// It is the head with the largest mean weight on the deciding positions, over samples of label 1 or more. If no such
 /// sample has deciding positions, it is the head with the largest mean divergence from uniform attention, over all
 /// samples; without a softmax, that with the largest weights. Of equal heads, the first. `None` without heads or samples.
-pub fn strongest_head(looks: &[Look<'_>]) -> Option<StrongestHead> {
+pub fn strongest_head(looks: &[ReadoutAttention<'_>]) -> Option<StrongestHead> {
     let first = looks.first()?;
     let heads = first.weights.len();
-    let decided = |look: &&Look<'_>| look.label >= Some(1) && !look.deciding.is_empty();
+    let decided = |look: &&ReadoutAttention<'_>| look.label >= Some(1) && !look.deciding.is_empty();
     let by_label = looks.iter().any(|look| decided(&look));
     // All heads have the same number of samples, so the sum decides as the mean does.
     let strength = |head: usize| -> f64 {
         if by_label {
-            let paid = |look: &Look<'_>| -> f64 {
+            let paid = |look: &ReadoutAttention<'_>| -> f64 {
                 // A file may name positions that its samples lack.
                 let row = look.weights[head];
                 let weights = look.deciding.iter().filter_map(|&key| row.get(key));
@@ -217,7 +217,7 @@ pub fn strongest_head(looks: &[Look<'_>]) -> Option<StrongestHead> {
             };
             looks.iter().filter(decided).map(paid).sum()
         } else {
-            let far = |look: &Look<'_>| look.keys.divergence(look.weights[head]);
+            let far = |look: &ReadoutAttention<'_>| look.keys.divergence(look.weights[head]);
             looks.iter().map(far).sum()
         }
     };

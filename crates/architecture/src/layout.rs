@@ -3,23 +3,23 @@
 //! A name is a path in the model (`blocks.0.attention.query.weight`); matrices are `[in, out]`, as in Keras. What a
 //! scheme of `[model.init]` draws is in `scheme.rs`.
 
-use crate::init::{Draw, Initial, Part};
+use crate::init::{Initializer, Initializers, MatrixKind};
 use crate::{Inputs, ModelConfig, NormPlace, Positions, ProjectionKind};
 
 /// A parameter without its values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub struct ParameterSpec {
     /// Its path in the model.
     pub name: String,
     /// Extent of each axis.
     pub shape: Vec<usize>,
     /// Its initial values.
-    pub initial: Initial,
+    pub initial: Initializer,
 }
 
 impl ModelConfig {
     /// All parameters of a model with such inputs, in the model's order.
-    pub fn layout(&self, inputs: Inputs) -> Vec<Layout> {
+    pub fn layout(&self, inputs: Inputs) -> Vec<ParameterSpec> {
         self.list(inputs).all
     }
 
@@ -33,15 +33,15 @@ impl ModelConfig {
         let attention = &self.attention;
         let mut list = List {
             all: Vec::new(),
-            draw: Draw::new(self, inputs),
+            draw: Initializers::new(self, inputs),
             gain: self.norm_gain,
             shift: self.has_norm_bias(),
         };
         let table = [inputs.vocab_size, d_model];
-        list.matrix("token_embedding", table, Part::TokenEmbedding);
+        list.matrix("token_embedding", table, MatrixKind::TokenEmbedding);
         if self.positions == Positions::Learned {
             let table = [self.position_rows(inputs.positions), d_model];
-            list.matrix("position_embedding", table, Part::PositionEmbedding);
+            list.matrix("position_embedding", table, MatrixKind::PositionEmbedding);
         }
         if self.embedding_norm {
             list.norm("embedding_norm", d_model);
@@ -49,7 +49,7 @@ impl ModelConfig {
         for layer in 0..self.n_layers {
             let block = format!("blocks.{layer}");
             for (projection, part) in attention.projections.names() {
-                if *part == Part::Value && !attention.value_projection {
+                if *part == MatrixKind::Value && !attention.value_projection {
                     continue;
                 }
                 let name = format!("{block}.attention.{projection}");
@@ -57,7 +57,12 @@ impl ModelConfig {
             }
             if attention.output_projection {
                 let (name, shape) = (format!("{block}.attention.output"), [heads, d_model]);
-                list.linear(&name, shape, Part::AttentionOutput, attention.output_bias);
+                list.linear(
+                    &name,
+                    shape,
+                    MatrixKind::AttentionOutput,
+                    attention.output_bias,
+                );
             }
             let has_norms = self.norm != NormPlace::None;
             if has_norms {
@@ -66,8 +71,16 @@ impl ModelConfig {
             if self.d_ff > 0 {
                 let (name, bias) = (format!("{block}.feed_forward"), self.feed_forward_bias);
                 for (part, shape, of) in [
-                    ("hidden", [d_model, self.d_ff], Part::FeedForwardHidden),
-                    ("output", [self.d_ff, d_model], Part::FeedForwardOutput),
+                    (
+                        "hidden",
+                        [d_model, self.d_ff],
+                        MatrixKind::FeedForwardHidden,
+                    ),
+                    (
+                        "output",
+                        [self.d_ff, d_model],
+                        MatrixKind::FeedForwardOutput,
+                    ),
                 ] {
                     list.linear(&format!("{name}.{part}"), shape, of, bias);
                 }
@@ -84,13 +97,18 @@ impl ModelConfig {
         if self.classifier_hidden > 0 {
             width = self.classifier_hidden;
             let shape = [d_model, width];
-            list.linear("classifier.hidden", shape, Part::ClassifierHidden, bias);
+            list.linear(
+                "classifier.hidden",
+                shape,
+                MatrixKind::ClassifierHidden,
+                bias,
+            );
         }
         if !self.tied_embeddings {
-            list.matrix("classifier.weight", [width, logits], Part::Classifier);
+            list.matrix("classifier.weight", [width, logits], MatrixKind::Classifier);
         }
         if bias {
-            list.bias("classifier.bias", [width, logits], Part::Classifier);
+            list.bias("classifier.bias", [width, logits], MatrixKind::Classifier);
         }
         list
     }
@@ -102,7 +120,7 @@ impl ModelConfig {
     }
 }
 
-impl Layout {
+impl ParameterSpec {
     /// How many numbers the parameter has.
     pub fn size(&self) -> usize {
         self.shape.iter().product()
@@ -111,14 +129,14 @@ impl Layout {
 
 impl ProjectionKind {
     /// The projections that queries, keys and values come from.
-    fn names(self) -> &'static [(&'static str, Part)] {
+    fn names(self) -> &'static [(&'static str, MatrixKind)] {
         match self {
             Self::Separate => &[
-                ("query", Part::Query),
-                ("key", Part::Key),
-                ("value", Part::Value),
+                ("query", MatrixKind::Query),
+                ("key", MatrixKind::Key),
+                ("value", MatrixKind::Value),
             ],
-            Self::Shared => &[("shared", Part::Query)],
+            Self::Shared => &[("shared", MatrixKind::Query)],
             Self::None => &[],
         }
     }
@@ -126,16 +144,16 @@ impl ProjectionKind {
 
 /// Builds the list of parameters.
 struct List<'a> {
-    all: Vec<Layout>,
-    draw: Draw<'a>,
+    all: Vec<ParameterSpec>,
+    draw: Initializers<'a>,
     /// Whether norms have a gain and a bias.
     gain: bool,
     shift: bool,
 }
 
 impl List<'_> {
-    fn push(&mut self, name: &str, shape: &[usize], initial: Initial) {
-        self.all.push(Layout {
+    fn push(&mut self, name: &str, shape: &[usize], initial: Initializer) {
+        self.all.push(ParameterSpec {
             name: name.to_owned(),
             shape: shape.to_vec(),
             initial,
@@ -143,19 +161,19 @@ impl List<'_> {
     }
 
     /// A matrix `[fan_in, fan_out]`.
-    fn matrix(&mut self, name: &str, shape: [usize; 2], part: Part) {
+    fn matrix(&mut self, name: &str, shape: [usize; 2], part: MatrixKind) {
         let initial = self.draw.matrix(part, shape);
         self.push(name, &shape, initial);
     }
 
     /// The biases of a matrix with this shape.
-    fn bias(&mut self, name: &str, shape: [usize; 2], part: Part) {
+    fn bias(&mut self, name: &str, shape: [usize; 2], part: MatrixKind) {
         let initial = self.draw.bias(part, shape);
         self.push(name, &shape[1..], initial);
     }
 
     /// A projection with weights `[fan_in, fan_out]` and, if it has them, biases.
-    fn linear(&mut self, name: &str, shape: [usize; 2], part: Part, has_bias: bool) {
+    fn linear(&mut self, name: &str, shape: [usize; 2], part: MatrixKind, has_bias: bool) {
         self.matrix(&format!("{name}.weight"), shape, part);
         if has_bias {
             self.bias(&format!("{name}.bias"), shape, part);
@@ -164,10 +182,14 @@ impl List<'_> {
 
     fn norm(&mut self, name: &str, size: usize) {
         if self.gain {
-            self.push(&format!("{name}.gamma"), &[size], Initial::Constant(1.0));
+            self.push(
+                &format!("{name}.gamma"),
+                &[size],
+                Initializer::Constant(1.0),
+            );
         }
         if self.shift {
-            self.push(&format!("{name}.beta"), &[size], Initial::Constant(0.0));
+            self.push(&format!("{name}.beta"), &[size], Initializer::Constant(0.0));
         }
     }
 }

@@ -31,15 +31,15 @@ mod validate;
 
 pub use config::{
     Activation, AttentionConfig, Inputs, Logits, ModelConfig, NormKind, NormPlace, ProjectionKind,
-    Reads, Weighting,
+    Readout, Weighting,
 };
 pub use dropout::{DropoutPlace, DropoutRates};
 pub use headlight_schema::InvalidValue;
-pub use init::{InitConfig, Initial, Scheme, Std, StdConfig};
+pub use init::{InitConfig, Initializer, Scheme, Std, StdConfig};
 pub use keys::{
-    HeadStrength, Keys, Look, StrongestHead, UNIFORM_BELOW, is_uniform, strongest_head,
+    HeadStrength, Keys, ReadoutAttention, StrongestHead, UNIFORM_BELOW, is_uniform, strongest_head,
 };
-pub use layout::Layout;
+pub use layout::ParameterSpec;
 pub use mask::Mask;
 pub use parameter::Parameter;
 pub use pooling::Pooling;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Layout;
+use crate::ParameterSpec;
 
 /// A named parameter, with its values as plain numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ impl Parameter {
     /// When names or shapes differ from the model's, or values are NaN or infinite. Lists each difference.
     pub fn arrange(
         given: impl IntoIterator<Item = Self>,
-        layout: &[Layout],
+        layout: &[ParameterSpec],
     ) -> Result<Vec<Self>, String> {
         let named = given
             .into_iter()
@@ -37,7 +37,7 @@ impl Parameter {
         let mut differences = Vec::new();
         let mut is_transposed = false;
         let mut arranged = Vec::with_capacity(layout.len());
-        for Layout { name, shape, .. } in layout {
+        for ParameterSpec { name, shape, .. } in layout {
             match given.remove(name) {
                 None => differences.push(format!("`{name}` {shape:?} is missing")),
                 Some(other) if other.shape != *shape => {

@@ -1,6 +1,6 @@
 //! The layers of a model, as in Keras's `model.summary()`.
 
-use crate::{Inputs, Layout, ModelConfig, NormPlace, Pooling, Positions};
+use crate::{Inputs, ModelConfig, NormPlace, ParameterSpec, Pooling, Positions};
 
 /// A layer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Layer {
 impl ModelConfig {
     /// The number of trainable parameters, counted as single numbers.
     pub fn parameter_count(&self, inputs: Inputs) -> usize {
-        self.layout(inputs).iter().map(Layout::size).sum()
+        self.layout(inputs).iter().map(ParameterSpec::size).sum()
     }
 
     /// The layers, from the tokens to the logits.
@@ -25,7 +25,7 @@ impl ModelConfig {
         let layer = |name: String, prefix: &str, output: &[usize]| {
             let parts = layout.iter().filter(|part| part.name.starts_with(prefix));
             Layer {
-                parameters: parts.map(Layout::size).sum(),
+                parameters: parts.map(ParameterSpec::size).sum(),
                 output: output.to_vec(),
                 name,
             }

@@ -5,7 +5,7 @@ mod common;
 
 use common::inputs;
 use headlight_architecture::{
-    Initial, Inputs, Layer, Mask, ModelConfig, Parameter, Pooling, Positions, ProjectionKind,
+    Initializer, Inputs, Layer, Mask, ModelConfig, Parameter, Pooling, Positions, ProjectionKind,
 };
 use headlight_data::Stream;
 
@@ -92,7 +92,7 @@ fn every_switch_has_its_parameters() {
         .iter()
         .find(|own| own.name.ends_with("hidden.weight"));
     let limit = (6.0_f32 / 10.0).sqrt();
-    assert_eq!(hidden.unwrap().initial, Initial::Uniform(limit));
+    assert_eq!(hidden.unwrap().initial, Initializer::Uniform(limit));
 
     let layers = config.layers(inputs(5, 3));
     let feed_forward = Layer {

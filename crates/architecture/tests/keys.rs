@@ -2,7 +2,8 @@
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use headlight_architecture::{
-    AttentionConfig, HeadStrength, Keys, Look, Mask, StrongestHead, is_uniform, strongest_head,
+    AttentionConfig, HeadStrength, Keys, Mask, ReadoutAttention, StrongestHead, is_uniform,
+    strongest_head,
 };
 
 fn keys(mask: Mask, padding_token: Option<u32>, query: usize, tokens: &[u32]) -> Keys {
@@ -105,8 +106,12 @@ fn a_head_is_uniform_if_each_of_its_rows_is() {
     assert!(!is_uniform([]));
 }
 
-fn look<'a>(weights: &[&'a [f32]], label: Option<u32>, deciding: &'a [usize]) -> Look<'a> {
-    Look {
+fn look<'a>(
+    weights: &[&'a [f32]],
+    label: Option<u32>,
+    deciding: &'a [usize],
+) -> ReadoutAttention<'a> {
+    ReadoutAttention {
         weights: weights.to_vec(),
         keys: (0..3).collect(),
         label,
@@ -125,8 +130,9 @@ fn the_strongest_head_looks_most_at_what_decides() {
         look(&[even, even, even], Some(2), &[1]),
         look(&[at_one, sharp, sharp], Some(0), &[1]),
     ];
-    let strongest =
-        |looks: &[Look<'_>]| strongest_head(looks).map(|StrongestHead { head, by }| (head, by));
+    let strongest = |looks: &[ReadoutAttention<'_>]| {
+        strongest_head(looks).map(|StrongestHead { head, by }| (head, by))
+    };
     assert_eq!(strongest(&looks), Some((1, HeadStrength::Deciding)));
     let low = [look(&[sharp, even], Some(1), &[1])];
     assert_eq!(

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::too_many_lines)]
 
 use headlight_architecture::{
-    DropoutPlace, DropoutRates, Initial, Inputs, ModelConfig, Parameter, Pooling, Positions,
+    DropoutPlace, DropoutRates, Initializer, Inputs, ModelConfig, Parameter, Pooling, Positions,
     mathematics,
 };
 use headlight_data::Stream;
@@ -121,7 +121,7 @@ fn each_scheme_has_its_distributions() {
             .unwrap()
             .initial
     };
-    let uniform = |limit: f64| Initial::Uniform(limit as f32);
+    let uniform = |limit: f64| Initializer::Uniform(limit as f32);
     let pytorch = || json!({ "scheme": "pytorch" });
     let query = "blocks.0.attention.query.weight";
     assert_eq!(
@@ -131,7 +131,7 @@ fn each_scheme_has_its_distributions() {
     assert_eq!(initial(pytorch(), query), uniform((6.0_f64 / 32.0).sqrt()));
     assert_eq!(
         initial(pytorch(), "blocks.0.attention.output.bias"),
-        Initial::Constant(0.0)
+        Initializer::Constant(0.0)
     );
     assert_eq!(
         initial(pytorch(), "blocks.0.attention.output.weight"),
@@ -141,17 +141,20 @@ fn each_scheme_has_its_distributions() {
         initial(pytorch(), "blocks.0.feed_forward.output.bias"),
         uniform(32.0_f64.powf(-0.5))
     );
-    assert_eq!(initial(pytorch(), "token_embedding"), Initial::Normal(1.0));
+    assert_eq!(
+        initial(pytorch(), "token_embedding"),
+        Initializer::Normal(1.0)
+    );
     let lens = json!({ "scheme": "transformer-lens" });
     assert_eq!(
         initial(lens, "classifier.weight"),
-        Initial::Normal(0.8 / 8.0_f64.sqrt())
+        Initializer::Normal(0.8 / 8.0_f64.sqrt())
     );
     let normal = json!({ "scheme": "normal", "std": { "all": 0.5, "classifier": "2/sqrt(d_ff)" } });
-    assert_eq!(initial(normal.clone(), query), Initial::Normal(0.5));
+    assert_eq!(initial(normal.clone(), query), Initializer::Normal(0.5));
     assert_eq!(
         initial(normal, "classifier.weight"),
-        Initial::Normal(2.0 / 32.0_f64.sqrt())
+        Initializer::Normal(2.0 / 32.0_f64.sqrt())
     );
 }
 

@@ -61,7 +61,7 @@ impl Batches {
     /// # Panics
     /// When `batch_size` is 0.
     pub fn in_order(dataset: &Dataset, batch_size: usize) -> Self {
-        Self::given((0..dataset.len() as u32).collect(), batch_size)
+        Self::of_order((0..dataset.len() as u32).collect(), batch_size)
     }
 
     /// The samples of `dataset`, reshuffled for `epoch`.
@@ -81,7 +81,7 @@ impl Batches {
     ///
     /// # Panics
     /// When `batch_size` is 0.
-    pub fn given(order: Vec<u32>, batch_size: usize) -> Self {
+    pub fn of_order(order: Vec<u32>, batch_size: usize) -> Self {
         assert!(batch_size > 0, "batch_size is 0; a batch needs a sample");
         Self { order, batch_size }
     }

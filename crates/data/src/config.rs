@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::amounts::{HeldOut, SampleCount, resolved};
 use crate::cls::{CLS, ClsPlace};
-use crate::dataset::{Dataset, Parts};
+use crate::dataset::{Dataset, TextUnit};
 use crate::fold::Fold;
 use crate::generator::Generator;
 use crate::rules::LabelRule;
@@ -162,12 +162,12 @@ impl DatasetConfig {
     }
 
     /// What each token of a text is.
-    pub fn parts(&self) -> Parts {
+    pub fn text_unit(&self) -> TextUnit {
         let level = self.words.as_ref().map(|words| words.level);
         match level {
-            _ if !self.columns.features.is_empty() => Parts::Values,
-            Some(TokenLevel::Character) => Parts::Characters,
-            _ => Parts::Words,
+            _ if !self.columns.features.is_empty() => TextUnit::Values,
+            Some(TokenLevel::Character) => TextUnit::Characters,
+            _ => TextUnit::Words,
         }
     }
 

@@ -30,7 +30,7 @@ pub struct Splits {
 
 /// What each token of a text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Parts {
+pub enum TextUnit {
     /// Words.
     #[default]
     Words,
@@ -40,7 +40,7 @@ pub enum Parts {
     Values,
 }
 
-impl Parts {
+impl TextUnit {
     /// The plural name, for sentences.
     pub fn name(self) -> &'static str {
         match self {
@@ -74,13 +74,13 @@ pub struct TextCounts {
     /// have the values of a training row.
     pub repeated: usize,
     /// What each token is.
-    pub parts: Parts,
+    pub unit: TextUnit,
 }
 
 impl TextCounts {
     /// What became of the words, as sentences; empty if nothing was lost.
-    pub fn losses(&self, seq_len: usize) -> Vec<String> {
-        let parts = self.parts.name();
+    pub fn sentences(&self, seq_len: usize) -> Vec<String> {
+        let parts = self.unit.name();
         let mut sentences = Vec::new();
         if self.cut_texts > 0 {
             sentences.push(format!(
@@ -94,9 +94,9 @@ impl TextCounts {
         let of_others = if held_out.1 > 0 { " of training" } else { "" };
         for ((unknown, words), of) in [(others, of_others), (held_out, " of held-out")] {
             if unknown > 0 {
-                let unit = match (self.parts, of) {
+                let unit = match (self.unit, of) {
                     (_, "") => "",
-                    (Parts::Values, _) => " rows",
+                    (TextUnit::Values, _) => " rows",
                     _ => " texts",
                 };
                 sentences.push(format!(
@@ -127,7 +127,7 @@ impl Splits {
     }
 
     /// The samples that dumps and reports show: those for training; where each step draws its own, held-out ones.
-    pub fn shown(&self) -> &Dataset {
+    pub fn displayed_samples(&self) -> &Dataset {
         if self.train.is_empty() {
             &self.held_out
         } else {
@@ -135,8 +135,8 @@ impl Splits {
         }
     }
 
-    /// Which samples [`shown`](Self::shown) are, in a word.
-    pub fn shown_name(&self) -> &'static str {
+    /// Which samples [`displayed_samples`](Self::displayed_samples) are, in a word.
+    pub fn displayed_name(&self) -> &'static str {
         if self.train.is_empty() {
             "held-out"
         } else {
@@ -145,7 +145,7 @@ impl Splits {
     }
 
     /// The samples that tell how good a model is: the held-out ones; if there are none, training samples have to do.
-    pub fn judged(&self) -> &Dataset {
+    pub fn judging_samples(&self) -> &Dataset {
         if self.held_out.is_empty() {
             &self.train
         } else {
@@ -272,8 +272,8 @@ impl Dataset {
     /// The weights of a sample's answers; none if all count alike. `[answer]`
     pub fn weights_of(&self, sample: usize) -> &[f32] {
         let answers = self.labels_per_sample();
-        let own = self.weights.get(sample * answers..(sample + 1) * answers);
-        own.unwrap_or_default()
+        let weights = self.weights.get(sample * answers..(sample + 1) * answers);
+        weights.unwrap_or_default()
     }
 
     /// Whether samples have a label per position.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::config::{DatasetConfig, Source};
-use crate::dataset::{Dataset, Parts, Splits};
+use crate::dataset::{Dataset, Splits, TextUnit};
 use crate::test_set::TestSet;
 
 impl Splits {
@@ -15,7 +15,7 @@ impl Splits {
                 "Held-out samples with the tokens of a training sample",
                 self.held_out.known_from(&self.train),
             ),
-            (_, Some(texts)) if texts.parts == Parts::Values => (
+            (_, Some(texts)) if texts.unit == TextUnit::Values => (
                 "Held-out rows that have the values of a training row",
                 texts.repeated,
             ),
@@ -38,8 +38,10 @@ impl Splits {
 impl Dataset {
     /// How many of these samples have the tokens of a training sample.
     pub fn known_from(&self, train: &Self) -> usize {
-        let known: HashSet<&[u32]> = (0..train.len()).map(|own| train.tokens(own)).collect();
-        let is_known = |&own: &usize| known.contains(self.tokens(own));
+        let known: HashSet<&[u32]> = (0..train.len())
+            .map(|sample| train.tokens(sample))
+            .collect();
+        let is_known = |&sample: &usize| known.contains(self.tokens(sample));
         (0..self.len()).filter(is_known).count()
     }
 }

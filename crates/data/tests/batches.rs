@@ -62,7 +62,7 @@ fn the_last_batch_may_be_smaller() {
     let batches = Batches::in_order(&dataset(), 3);
     assert_eq!(batches.iter().collect::<Vec<_>>(), [&[0, 1, 2][..], &[3]]);
     assert_eq!((batches.len(), batches.is_empty()), (2, false));
-    let given = Batches::given(vec![3, 0, 1], 2);
+    let given = Batches::of_order(vec![3, 0, 1], 2);
     assert_eq!(given.iter().collect::<Vec<_>>(), [&[3, 0][..], &[1]]);
     let none = Batches::in_order(&Dataset::empty(2, ClsPlace::First), 3);
     assert_eq!((none.len(), none.is_empty()), (0, true));

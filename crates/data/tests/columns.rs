@@ -230,7 +230,7 @@ fn categories_are_positions() {
         assert_ne!(tokens(0)[0], tokens(1)[0]);
         assert_eq!(tokens(1)[1], tokens(2)[1]);
         let counts = splits.texts.unwrap();
-        assert_eq!(counts.parts, headlight_data::Parts::Values);
+        assert_eq!(counts.unit, headlight_data::TextUnit::Values);
         assert_eq!((counts.texts, counts.words, counts.unknown), (4, 8, 0));
         assert_eq!(fitted(&rows, Some(2)).1.texts.unwrap().held_out_words, 4);
     }

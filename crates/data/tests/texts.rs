@@ -64,7 +64,7 @@ fn words_are_numbered_by_frequency_then_alphabet() {
     assert_eq!(words.join(splits.train.tokens(1)), "good !");
     let texts = splits.texts.unwrap();
     assert_eq!((texts.texts, texts.words, texts.unknown), (4, 12, 0));
-    assert_eq!(texts.losses(5), Vec::<String>::new());
+    assert_eq!(texts.sentences(5), Vec::<String>::new());
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn what_is_cut_unknown_or_empty_is_counted() {
         held_out_unknown: 0,
         cut_texts: 1,
         cut_words: 2,
-        parts: headlight_data::Parts::Words,
+        unit: headlight_data::TextUnit::Words,
         repeated: 0,
     };
     assert_eq!(splits.texts, Some(expected));
-    assert_eq!(expected.losses(3).len(), 2);
+    assert_eq!(expected.sentences(3).len(), 2);
     let new = Cursor::new("\n \u{200b} \nbad bad");
     let new = SampleTable::read(new, Format::Txt, "new.txt").unwrap();
     let new = new.lines(true).unwrap();
@@ -116,7 +116,7 @@ fn the_vocabulary_is_that_of_training_texts_and_at_most_max_words() {
     assert_eq!((config.held_out, splits.held_out.len()), (0, 2));
     let counts = splits.texts.unwrap();
     assert_eq!((counts.held_out_words, counts.held_out_unknown), (5, 3));
-    assert!(counts.losses(3)[0].starts_with("3 of 5 words of held-out"));
+    assert!(counts.sentences(3)[0].starts_with("3 of 5 words of held-out"));
     assert_eq!(counts.repeated, 1);
     let words = Words {
         max_words: 1,

@@ -11,7 +11,7 @@ mod json;
 mod npz;
 mod select;
 
-use headlight_architecture::{Keys, Look, StrongestHead, strongest_head};
+use headlight_architecture::{Keys, ReadoutAttention, StrongestHead, strongest_head};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -115,9 +115,9 @@ impl AttentionDump {
         if self.arrays[Array::Weights].is_empty() {
             return StrongestHead::FIRST;
         }
-        let looks: Vec<Look<'_>> = (0..self.dims.samples)
+        let looks: Vec<ReadoutAttention<'_>> = (0..self.dims.samples)
             .map(|sample| (sample, self.readout_position(sample)))
-            .map(|(sample, read)| Look {
+            .map(|(sample, read)| ReadoutAttention {
                 weights: (0..self.dims.heads)
                     .map(|head| &self.weights(sample, layer, head)[read * positions..][..positions])
                     .collect(),

@@ -7,7 +7,7 @@ use headlight_data::{Batches, Dataset, IGNORED};
 use crate::config::ExperimentConfig;
 use crate::engine::{Predictions, Predictor};
 use crate::error::Error;
-use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally, predicted_class};
+use crate::metrics::{Assessment, EvalMetrics, LabelledPredictions, Tally, predicted_class};
 
 /// The metrics of a model on a split, and the attention of the readout position there.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,17 +99,17 @@ pub fn assess(
     dataset: &Dataset,
     n_classes: usize,
 ) -> Result<Assessment, Error> {
-    let mut outcomes = Outcomes::new(n_classes);
+    let mut predictions = LabelledPredictions::new(n_classes);
     predict_each(model, dataset, |found| {
         if found.label != IGNORED {
-            outcomes.add(found.logits, found.probabilities, found.loss, found.label);
+            predictions.add(found.logits, found.probabilities, found.loss, found.label);
         }
         if found.is_last {
-            outcomes.add_whole(found.all_right);
+            predictions.add_whole(found.all_right);
         }
         Ok::<_, Error>(())
     })?;
-    let assessment = outcomes.assess();
+    let assessment = predictions.assess();
     assessment.ok_or_else(|| Error::Input("there are no samples to evaluate on".to_owned()))
 }
 

@@ -83,12 +83,12 @@ impl Experiment {
     /// # Errors
     /// Names the key.
     pub fn check_recording(&self) -> Result<(), Error> {
-        let (config, shown) = (&self.config, self.splits.shown());
+        let (config, shown) = (&self.config, self.splits.displayed_samples());
         let mut dumped = config.dump.samples.iter();
         if let Some(sample) = dumped.find(|&&sample| sample >= shown.len()) {
             return Err(Error::Input(format!(
                 "`dump.samples`: there is no sample {sample}; the {} samples go from 0 to {}",
-                self.splits.shown_name(),
+                self.splits.displayed_name(),
                 shown.len().saturating_sub(1)
             )));
         }
@@ -109,7 +109,7 @@ impl Experiment {
     pub fn batches(&self, epoch: usize) -> Batches {
         let batch_size = self.config.training.batch_size;
         match &self.order {
-            Some(order) => Batches::given(order[epoch - 1].clone(), batch_size),
+            Some(order) => Batches::of_order(order[epoch - 1].clone(), batch_size),
             None => Batches::shuffled(&self.splits.train, batch_size, self.config.seed, epoch),
         }
     }
@@ -177,11 +177,12 @@ pub fn samples_per_pass(config: &ExperimentConfig) -> usize {
 
 /// Multiplies the weight of each answer by that of its class, if the config has some.
 pub(crate) fn weigh(train: &mut Dataset, config: &ExperimentConfig) -> Result<(), Error> {
-    let Some(own) = &config.training.class_weights else {
+    let Some(of_classes) = &config.training.class_weights else {
         return Ok(());
     };
-    let weights = own.list(&config.data, train);
-    let weights = weights.map_err(|own| Error::Input(own.within("training").to_string()))?;
+    let weights = of_classes.list(&config.data, train);
+    let weights =
+        weights.map_err(|invalid| Error::Input(invalid.within("training").to_string()))?;
     // A label that does not count has no class.
     train.weigh(|_, label| weights.get(label as usize).copied().unwrap_or(1.0));
     Ok(())

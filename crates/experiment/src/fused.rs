@@ -3,7 +3,7 @@
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 pub use headlight_fused::{
-    Array, Arrays, Attribution, Dims, Forward, Intervention, PatchSite, Recorded,
+    Array, Arrays, Attribution, Dims, ForwardValues, Intervention, PatchSite, Recording,
 };
 use headlight_fused::{Model, Samples, State, Team, Tracer, integrated_gradients};
 
@@ -17,7 +17,7 @@ use crate::threads::Threads;
 
 /// A page has the calling thread alone.
 #[cfg(target_family = "wasm")]
-type Threads = headlight_fused::Alone;
+type Threads = headlight_fused::SingleThread;
 
 /// Samples per pass, few enough that their predictions stay in the cache.
 const SAMPLES_PER_PASS: usize = 512;
@@ -114,13 +114,13 @@ pub fn forward(
     dataset: &Dataset,
     chosen: &[u32],
     interventions: &[Intervention],
-) -> Result<Forward, Error> {
+) -> Result<ForwardValues, Error> {
     let layout = config.model.layout(config.inputs());
     let parameters =
         Parameter::arrange(parameters.iter().cloned(), &layout).map_err(Error::Diverged)?;
     let weights = Parameter::weights(&parameters);
     let mut frozen = FrozenModel::new(config)?;
-    frozen.forward(&weights, dataset, chosen, interventions, Recorded::All)
+    frozen.forward(&weights, dataset, chosen, interventions, Recording::All)
 }
 
 /// A config's model without training, which computes with any weights. They are the values of all parameters, in the
@@ -157,8 +157,8 @@ impl FrozenModel {
         dataset: &Dataset,
         chosen: &[u32],
         interventions: &[Intervention],
-        recorded: Recorded,
-    ) -> Result<Forward, Error> {
+        recorded: Recording,
+    ) -> Result<ForwardValues, Error> {
         self.check(weights)?;
         self.0
             .forward(weights, samples(dataset), chosen, interventions, recorded)
@@ -249,7 +249,7 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
 }
 
 /// The engine's predictions as every engine gives them: in f64, with the mean of all heads.
-pub fn widen(
+pub fn to_predictions(
     batch: &headlight_fused::BatchPredictions,
     heads: usize,
     dataset: &Dataset,
@@ -290,7 +290,7 @@ impl Predictor for FusedEngine<'_> {
         self.model
             .predict_with(threads, samples, chosen, &mut self.predictions);
         let heads = self.experiment.config.model.n_heads;
-        widen(&self.predictions, heads, dataset, predictions);
+        to_predictions(&self.predictions, heads, dataset, predictions);
     }
 
     fn samples_per_pass(&self) -> usize {

@@ -35,7 +35,7 @@ pub mod fused;
 mod fused_architecture;
 pub mod metrics;
 pub mod outcome;
-pub mod shown;
+pub mod readout;
 mod test_sets;
 #[cfg(not(target_family = "wasm"))]
 mod threads;
@@ -46,7 +46,7 @@ pub use error::Error;
 pub use experiment::{Experiment, samples_per_pass};
 pub use fused::FusedEngine;
 pub use fused_architecture::{architecture, shares_steps, threads_that_pay};
-pub use test_sets::tested;
+pub use test_sets::test_metrics;
 
 /// Compiles and runs the program of the document.
 #[cfg(doctest)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headlight_architecture::{Layout, Parameter, Positions};
+use headlight_architecture::{Parameter, ParameterSpec, Positions};
 use headlight_data::{Dataset, TestSet};
 use headlight_schema::InvalidValue;
 
@@ -70,7 +70,7 @@ impl ExperimentConfig {
 ///
 /// # Errors
 /// When a test set does not suit the model.
-pub fn tested(
+pub fn test_metrics(
     experiment: &Experiment,
     engine: &mut dyn Engine,
     chosen: impl Fn(&TestSet) -> bool,
@@ -118,7 +118,7 @@ fn on_samples(
 }
 
 /// The rows of a parameter that shorter samples need: of learned positions, the first ones.
-fn first_rows((mut parameter, layout): (Parameter, &Layout)) -> Parameter {
+fn first_rows((mut parameter, layout): (Parameter, &ParameterSpec)) -> Parameter {
     parameter.values.truncate(layout.size());
     parameter.shape.clone_from(&layout.shape);
     parameter

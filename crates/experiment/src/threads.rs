@@ -61,7 +61,7 @@ impl Team for Threads {
 
     fn each<T: Send>(&self, parts: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
         let (Some(pool), [first, others @ ..]) = (&self.pool, &mut *parts) else {
-            return headlight_fused::Alone.each(parts, work);
+            return headlight_fused::SingleThread.each(parts, work);
         };
         let (work, waiting) = (&work, others.len());
         let piece = self.pieces.fetch_add(1, Ordering::Relaxed) + 1;

@@ -8,7 +8,7 @@ use crate::evaluate::evaluate;
 use crate::experiment::Experiment;
 use crate::feed::Feed;
 use crate::metrics::StepMetrics;
-use crate::test_sets::tested;
+use crate::test_sets::test_metrics;
 
 /// The progress of training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Progress {
     /// The loss of the last step's batch, computed before that step changed the weights.
     pub loss: Option<f64>,
     /// The mean of the batches' losses since the epoch began; Keras reports the same mean. Without epochs, the last loss.
-    pub losses: Mean,
+    pub losses: RunningMean,
 }
 
 /// What an observer decides.
@@ -90,7 +90,7 @@ pub fn train<O: Observer>(
 
     while progress.step < experiment.steps() {
         if progress.step.is_multiple_of(per_epoch) || experiment.is_fresh() {
-            progress.losses = Mean::default();
+            progress.losses = RunningMean::default();
         }
         let rate = experiment.learning_rate(progress.step);
         let (samples, batch) = feed.batch(progress.step)?;
@@ -160,7 +160,7 @@ pub fn measure(
         train_loss: progress.losses.value(),
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
-        tests: tested(experiment, engine, |test| {
+        tests: test_metrics(experiment, engine, |test| {
             progress.step == experiment.steps() || !test.at_end
         })?,
         weight_norm: config.training.norms.then(|| norm(&engine.weights())),
@@ -178,12 +178,12 @@ fn norm(weights: &[f32]) -> f64 {
 
 /// A running mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Mean {
+pub struct RunningMean {
     sum: f64,
     count: usize,
 }
 
-impl Mean {
+impl RunningMean {
     fn add(&mut self, value: f64) {
         self.sum += value;
         self.count += 1;

@@ -1,7 +1,7 @@
 //! Assessments agree with scikit-learn, and rankings with their definitions.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
-use headlight_experiment::metrics::{Assessment, Calibration, Outcomes, RankingMetrics};
+use headlight_experiment::metrics::{Assessment, Calibration, LabelledPredictions, RankingMetrics};
 use proptest::prelude::*;
 use serde_json::{Value, from_str, json, to_value};
 
@@ -11,7 +11,7 @@ const EXPECTATIONS: &str = include_str!("../../../data/scikit_learn_metrics.json
 /// The assessment of samples with these labels, and the probabilities of class 1 or of each class.
 fn assess(labels: &[u32], probabilities: &[Vec<f64>]) -> Assessment {
     let n_classes = probabilities[0].len().max(2);
-    let mut outcomes = Outcomes::new(n_classes);
+    let mut outcomes = LabelledPredictions::new(n_classes);
     for (&label, probabilities) in labels.iter().zip(probabilities) {
         let (logits, correct) = if let [one] = probabilities[..] {
             let correct = if label == 1 { one } else { 1.0 - one };
@@ -126,7 +126,7 @@ fn the_best_threshold_is_the_middle_of_those_that_are_equal() {
 
 #[test]
 fn what_no_sample_decides_is_not_defined() {
-    assert_eq!(Outcomes::new(2).assess(), None);
+    assert_eq!(LabelledPredictions::new(2).assess(), None);
     let negatives = RankingMetrics::of([(0.5, false), (0.25, false)]);
     assert_eq!(negatives.roc_auc(), None);
     assert_eq!(negatives.average_precision(), None);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use headlight_architecture::UNIFORM_BELOW;
 use headlight_data::files::{LABELS, TEXTS};
-use headlight_data::rules::{CountedThing, RuleOffer, Setting};
+use headlight_data::rules::{NumberKind, RuleOffer, SettingValue};
 use headlight_data::{ClsPlace, LabelRule, MARKER, Sampler};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::metrics::PAGE;
@@ -36,9 +36,9 @@ fn object(
 struct Written {
     title: &'static str,
     question: &'static str,
-    parameters: Vec<(&'static str, &'static str, CountedThing, u32)>,
+    parameters: Vec<(&'static str, &'static str, NumberKind, u32)>,
     n_classes: usize,
-    needs: &'static [(&'static str, Setting)],
+    needs: &'static [(&'static str, SettingValue)],
 }
 
 impl From<RuleOffer> for Written {

@@ -17,7 +17,7 @@ fn padding_is_not_shown_for_the_mean() {
     assert_eq!(
         (
             last.readout_position(&[1, 2, 8]),
-            &*last.shown_readout_name()
+            &*last.displayed_readout_name()
         ),
         (2, "position 2")
     );
@@ -26,12 +26,12 @@ fn padding_is_not_shown_for_the_mean() {
     assert_eq!(padded.readout_position(&[1, 2, 8]), 1);
     assert_eq!(padded.readout_position(&[1, 2, 3]), 2);
     assert_eq!(padded.readout_position(&[8, 8, 8]), 2);
-    assert_eq!(padded.shown_readout_name(), "the last token");
+    assert_eq!(padded.displayed_readout_name(), "the last token");
     let unpadded = config(&[none, mean]);
     assert_eq!(
         (
             unpadded.readout_position(&[1, 2, 8]),
-            &*unpadded.shown_readout_name()
+            &*unpadded.displayed_readout_name()
         ),
         (2, "position 2")
     );
@@ -39,7 +39,7 @@ fn padding_is_not_shown_for_the_mean() {
     assert_eq!(
         (
             with_cls.readout_position(&[0, 1, 8, 8]),
-            &*with_cls.shown_readout_name()
+            &*with_cls.displayed_readout_name()
         ),
         (0, "[CLS]")
     );

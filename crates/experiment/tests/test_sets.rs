@@ -7,7 +7,7 @@ use crate::common::parse;
 use headlight_data::{IGNORED, Splits};
 use headlight_experiment::evaluate::{evaluate, predict_each};
 use headlight_experiment::metrics::{EvalMetrics, Metric, predicted_class};
-use headlight_experiment::{Error, Experiment, FusedEngine, tested};
+use headlight_experiment::{Error, Experiment, FusedEngine, test_metrics};
 
 /// An experiment with the samples of its test sets.
 fn experiment(changes: &[&str]) -> Experiment {
@@ -28,7 +28,7 @@ fn a_longer_test_set_is_evaluated_by_a_longer_model() {
                  { name = \"end\", at_end = true, rule = { kind = \"token-anywhere\", token = 2 } }]";
     let experiment = experiment(&[tests, "model.positions=false"]);
     let mut engine = FusedEngine::new(&experiment).unwrap();
-    let found = tested(&experiment, &mut engine, |_| true).unwrap();
+    let found = test_metrics(&experiment, &mut engine, |_| true).unwrap();
     let names: Vec<&str> = found.iter().map(|test| &*test.name).collect();
     assert_eq!(names, ["longer", "end"]);
     for (index, found) in found.iter().enumerate() {
@@ -42,7 +42,7 @@ fn a_longer_test_set_is_evaluated_by_a_longer_model() {
         let expected = evaluate(&mut engine, samples, 2, Some(&alone.config)).unwrap();
         assert_eq!(found.metrics, expected.metrics);
     }
-    let early = tested(&experiment, &mut engine, |test| !test.at_end).unwrap();
+    let early = test_metrics(&experiment, &mut engine, |test| !test.at_end).unwrap();
     assert_eq!(early, found[..1]);
 }
 

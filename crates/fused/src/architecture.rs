@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use headlight_architecture::{
-    AttentionConfig, Inputs, InvalidValue, ModelConfig, Reads, Scale, Weighting,
+    AttentionConfig, Inputs, InvalidValue, ModelConfig, Readout, Scale, Weighting,
 };
 
 use crate::arrays::Dims;
@@ -14,7 +14,7 @@ pub struct Architecture {
     pub(crate) model: ModelConfig,
     pub(crate) inputs: Inputs,
     /// What the classifier reads.
-    pub(crate) reads: Reads,
+    pub(crate) readout: Readout,
     /// Which keys each query may look at; `None` if all. `[query, key]`
     pub(crate) mask: Option<Vec<bool>>,
     /// The fixed vectors that are added to those of tokens. `[position, d_model]`
@@ -41,7 +41,7 @@ impl Architecture {
         model.validate_for(inputs)?;
         let (p, mask) = (inputs.positions, &model.attention.mask);
         Ok(Self {
-            reads: model.reads(inputs),
+            readout: model.readout(inputs),
             mask: mask
                 .matrix(p, p)
                 .map_err(|message| InvalidValue::new("attention.mask", message))?,
@@ -90,9 +90,9 @@ impl Architecture {
     /// The rows of the last layer that the classifier reads, of so many positions.
     pub(crate) fn last_rows(&self, positions: usize) -> Range<usize> {
         let read = self.inputs.read_position;
-        match self.reads {
-            Reads::Position => read..read + 1,
-            Reads::Mean | Reads::Every => 0..positions,
+        match self.readout {
+            Readout::Position => read..read + 1,
+            Readout::Mean | Readout::Every => 0..positions,
         }
     }
 
@@ -132,7 +132,7 @@ impl Architecture {
         *model == plain
             && model.has_norm_bias()
             && !model.has_final_norm()
-            && self.reads == Reads::Position
+            && self.readout == Readout::Position
             && (inputs.cls, inputs.read_position) == (Some(0), 0)
             && inputs.n_classes == 2
             && matches!(model.d_model, 8 | 16)
@@ -144,6 +144,6 @@ impl Architecture {
         attention.weighting() == Weighting::Softmax
             && !attention.log_length
             && self.rotation.is_none()
-            && self.reads == Reads::Position
+            && self.readout == Readout::Position
     }
 }

@@ -3,7 +3,7 @@
 
 /// Which blocks are computed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stream {
+pub(crate) struct DropoutStream {
     /// The low and the high half of the seed.
     pub(crate) key: [u32; 2],
     pub(crate) step: u32,
@@ -46,7 +46,7 @@ macro_rules! double_round {
     };
 }
 
-impl Stream {
+impl DropoutStream {
     /// The words of a block, of each sample. `[word][lane]`
     ///
     /// One turn of a loop over the lanes has a whole block, without loops of its own: then the compiler makes a vector of each word.

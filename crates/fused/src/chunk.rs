@@ -50,7 +50,7 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     pub(crate) fn weight(&self, lane: usize, answer: usize, answers: usize) -> f32 {
         let weights = self.samples.weights;
-        weights.map_or(1.0, |own| own[self.sample(lane) * answers + answer])
+        weights.map_or(1.0, |weights| weights[self.sample(lane) * answers + answer])
     }
 
     /// The label of an answer in each lane.

@@ -3,12 +3,12 @@
 
 use headlight_architecture::{DropoutPlace, DropoutRates};
 
-use crate::chacha::Stream;
+use crate::chacha::DropoutStream;
 use crate::instructions::{Instructions, for_each_isa};
 use crate::lanes::{Lanes, one_at_a_time};
 use crate::training::Dropout;
 
-/// `Stream::Dropout` of `headlight-data`.
+/// `DropoutStream::Dropout` of `headlight-data`.
 const PURPOSE: u32 = 12;
 
 /// Numbers of a block: two in each of its words.
@@ -18,13 +18,13 @@ const NUMBERS: usize = 32;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StepDropout {
     rates: DropoutRates,
-    stream: Stream,
+    stream: DropoutStream,
 }
 
 impl StepDropout {
     /// That of the step after `step` steps.
     pub(crate) fn new(Dropout { rates, seed }: Dropout, step: u32) -> Self {
-        let stream = Stream {
+        let stream = DropoutStream {
             key: [seed as u32, (seed >> 32) as u32],
             step,
             purpose: PURPOSE,
@@ -74,7 +74,7 @@ pub(crate) struct DroppedRows {
 }
 
 for_each_isa! {
-    fn leave_out<'a, L>(stream: Stream, threshold: u32, factor: f32, rows: DroppedRows, values: &'a mut [Lanes<L>]) {
+    fn leave_out<'a, L>(stream: DropoutStream, threshold: u32, factor: f32, rows: DroppedRows, values: &'a mut [Lanes<L>]) {
         let mut drawn = None;
         let mut factors = [[0.0; L]; NUMBERS];
         for (row, values) in values.chunks_exact_mut(rows.stride).enumerate() {
@@ -101,7 +101,7 @@ for_each_isa! {
 /// The factors of the values of a block.
 #[inline(always)]
 fn draw<const L: usize>(
-    stream: Stream,
+    stream: DropoutStream,
     block: u32,
     threshold: u32,
     factor: f32,

@@ -1,6 +1,6 @@
 //! The engine of any architecture: a batch, or samples to predict, divided among the passes of some threads.
 
-use headlight_architecture::Reads;
+use headlight_architecture::Readout;
 
 use crate::aligned::Aligned;
 use crate::architecture::Architecture;
@@ -97,7 +97,7 @@ impl GeneralEngine {
     }
 
     /// What the next batch to differentiate leaves out.
-    pub(crate) fn leave_out(&mut self, dropout: StepDropout) {
+    pub(crate) fn set_dropout(&mut self, dropout: StepDropout) {
         self.plan.dropout = dropout;
     }
 
@@ -268,7 +268,7 @@ impl GeneralEngine {
                 .layers
                 .last()
                 .map(|layer| layer.output.weight.range().start);
-            let last = last.filter(|_| architecture.reads == Reads::Position);
+            let last = last.filter(|_| architecture.readout == Readout::Position);
             self.parts = layout.parts(threads, |matrix| {
                 if last.is_some_and(|last| matrix.range().start >= last) {
                     1

@@ -83,6 +83,6 @@ pub use interventions::Intervention;
 pub use model::{Gradient, Model, State};
 pub use patch_site::PatchSite;
 pub use samples::{BatchPredictions, IGNORED, Samples};
-pub use team::{Alone, Team};
-pub use trace::{Forward, Recorded, Tracer};
+pub use team::{SingleThread, Team};
+pub use trace::{ForwardValues, Recording, Tracer};
 pub use training::{Adam, AdamW, CrossEntropy, Dropout, Optimizer, Sgd, TrainingSettings};

@@ -9,7 +9,7 @@ use crate::notebook::NotebookEngine;
 use crate::optimizer::{Moments, update};
 use crate::parameters::ParameterLayout;
 use crate::samples::{BatchPredictions, IGNORED, Samples};
-use crate::team::{Alone, Team};
+use crate::team::{SingleThread, Team};
 use crate::training::TrainingSettings;
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
@@ -172,7 +172,7 @@ impl Model {
     /// When `batch` is empty or holds an index out of range, or when a sample does not have this
     /// model's vocabulary, length and classes.
     pub fn step(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
-        self.step_with(&Alone, samples, batch)
+        self.step_with(&SingleThread, samples, batch)
     }
 
     /// The same with some threads, which change no result.
@@ -203,7 +203,7 @@ impl Model {
     /// # Panics
     /// As [`step`](Self::step).
     pub fn gradient(&mut self, samples: Samples<'_>, batch: &[u32]) -> Gradient {
-        let loss = self.differentiate(&Alone, samples, batch);
+        let loss = self.differentiate(&SingleThread, samples, batch);
         let values = self.unpack(&self.gradient);
         let mut squares: Vec<f32> = self.gradient.iter().map(|g| g * g).collect();
         squares[..self.squares.len()].copy_from_slice(&self.squares);
@@ -226,7 +226,7 @@ impl Model {
         chosen: &[u32],
         predictions: &mut BatchPredictions,
     ) {
-        self.predict_with(&Alone, samples, chosen, predictions);
+        self.predict_with(&SingleThread, samples, chosen, predictions);
     }
 
     /// The same with some threads, which change no result.
@@ -272,7 +272,7 @@ impl Model {
                 notebook.differentiate(isa, parameters, samples, batch, part)
             }
             Engine::General(general) => {
-                general.leave_out(StepDropout::new(self.training.dropout, self.moments.steps));
+                general.set_dropout(StepDropout::new(self.training.dropout, self.moments.steps));
                 general.differentiate(team, isa, parameters, samples, batch, part)
             }
         }

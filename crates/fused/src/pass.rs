@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use headlight_architecture::{ProjectionKind, Reads};
+use headlight_architecture::{ProjectionKind, Readout};
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
@@ -115,7 +115,7 @@ impl<'a, const L: usize> Pass<'a, L> {
         self.forward(chunk, false);
         self.append(
             chunk,
-            self.architecture.reads != Reads::Position,
+            self.architecture.readout != Readout::Position,
             predictions,
         );
     }
@@ -190,14 +190,14 @@ impl<'a, const L: usize> Pass<'a, L> {
 
     /// The positions of a sample up to the last one that holds no padding, that is read, or whose label counts.
     pub(crate) fn held_by(&self, chunk: Chunk<'_>, lane: usize) -> usize {
-        let (inputs, reads) = (self.architecture.inputs, self.architecture.reads);
+        let (inputs, readout) = (self.architecture.inputs, self.architecture.readout);
         let Some(padding) = self.architecture.model.attention.padding_token else {
             return inputs.positions;
         };
-        let is_held = |&position: &usize| match reads {
+        let is_held = |&position: &usize| match readout {
             _ if chunk.token(lane, position) != padding => true,
-            Reads::Position | Reads::Mean => position == inputs.read_position,
-            Reads::Every => chunk.label(lane, position, inputs.positions) != IGNORED,
+            Readout::Position | Readout::Mean => position == inputs.read_position,
+            Readout::Every => chunk.label(lane, position, inputs.positions) != IGNORED,
         };
         let last = (0..inputs.positions).rev().find(is_held);
         last.map_or(0, |last| last + 1)

@@ -1,6 +1,6 @@
 //! What a forward pass predicts, sample by sample.
 
-use headlight_architecture::Reads;
+use headlight_architecture::Readout;
 
 use crate::chunk::Chunk;
 use crate::lanes::Lanes;
@@ -16,20 +16,23 @@ impl<const L: usize> Pass<'_, L> {
         predictions: &mut BatchPredictions,
     ) {
         let (computed, values) = (self.positions, &self.values.answers);
-        let (positions, reads) = (self.architecture.inputs.positions, self.architecture.reads);
+        let (positions, readout) = (
+            self.architecture.inputs.positions,
+            self.architecture.readout,
+        );
         let Some(layer) = self.values.layers.last() else {
             return;
         };
         for lane in 0..chunk.chosen.len() {
             // What a sample does not hold is predicted as 0, whatever else is in the chunk.
-            let held = match (reads, &self.hook) {
-                (Reads::Every, None) => self.held_by(chunk, lane),
+            let held = match (readout, &self.hook) {
+                (Readout::Every, None) => self.held_by(chunk, lane),
                 _ => positions,
             };
             let of_lane = |values: &[Lanes<L>], into: &mut Vec<f32>| {
-                let held = match reads {
-                    Reads::Every => held * (values.len() / positions),
-                    Reads::Position | Reads::Mean => values.len(),
+                let held = match readout {
+                    Readout::Every => held * (values.len() / positions),
+                    Readout::Position | Readout::Mean => values.len(),
                 };
                 into.extend(values[..held].iter().map(|value| value[lane]));
                 into.resize(into.len() + values.len() - held, 0.0);
@@ -37,9 +40,9 @@ impl<const L: usize> Pass<'_, L> {
             of_lane(&values.logits, &mut predictions.logits);
             of_lane(&values.probabilities, &mut predictions.probabilities);
             of_lane(&values.losses, &mut predictions.losses);
-            let queries = match reads {
-                Reads::Every => 0..positions,
-                Reads::Position | Reads::Mean => {
+            let queries = match readout {
+                Readout::Every => 0..positions,
+                Readout::Position | Readout::Mean => {
                     let shown = self.shown_position(chunk, lane);
                     shown..shown + 1
                 }
@@ -71,7 +74,7 @@ impl<const L: usize> Pass<'_, L> {
         let read = self.architecture.inputs.read_position;
         let padding = self.architecture.model.attention.padding_token;
         let is_padding = |position: usize| Some(chunk.token(lane, position)) == padding;
-        if self.architecture.reads != Reads::Mean || !is_padding(read) {
+        if self.architecture.readout != Readout::Mean || !is_padding(read) {
             return read;
         }
         let mut positions = (0..self.architecture.inputs.positions).rev();

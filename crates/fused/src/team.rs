@@ -4,7 +4,7 @@ use crate::architecture::Architecture;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, LANES_16};
 use crate::training::TrainingSettings;
-use headlight_architecture::Reads;
+use headlight_architecture::Readout;
 
 /// Some threads. What is computed does not depend on their number.
 pub trait Team: Sync {
@@ -28,9 +28,9 @@ impl Architecture {
         }
         let (d, heads) = (self.model.d_model, self.heads_width());
         let row = 4 * d * heads + 2 * self.inputs.positions * heads + 2 * d * self.model.d_ff;
-        let rows = match self.reads {
-            Reads::Position => (self.model.n_layers - 1) * self.inputs.positions + 1,
-            Reads::Mean | Reads::Every => self.model.n_layers * self.inputs.positions,
+        let rows = match self.readout {
+            Readout::Position => (self.model.n_layers - 1) * self.inputs.positions + 1,
+            Readout::Mean | Readout::Every => self.model.n_layers * self.inputs.positions,
         };
         // A multiplication and an addition each; as many backward by the inputs, and by the weights.
         let operations = 6 * batch * (rows * row + self.answers() * d * self.n_logits());
@@ -48,9 +48,9 @@ const OPERATIONS: usize = 1_500_000;
 
 /// The calling thread alone.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Alone;
+pub struct SingleThread;
 
-impl Team for Alone {
+impl Team for SingleThread {
     fn threads(&self) -> usize {
         1
     }

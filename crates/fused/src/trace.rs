@@ -12,7 +12,7 @@ use crate::training::CrossEntropy;
 
 /// Everything that a model computes for some samples.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Forward {
+pub struct ForwardValues {
     /// The extents of its arrays.
     pub dims: Dims,
     /// Logits, probabilities, losses, and the attention of the readout position in the last layer.
@@ -23,7 +23,7 @@ pub struct Forward {
     pub arrays: Arrays,
 }
 
-impl Forward {
+impl ForwardValues {
     /// The values of an array that was recorded, at an index for each of some of its axes, from the first on.
     ///
     /// # Panics
@@ -44,7 +44,7 @@ impl Forward {
 
 /// What a forward pass records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recorded {
+pub enum Recording {
     /// Everything.
     All,
     /// Predictions and the arrays of pairs; the other arrays stay empty.
@@ -53,7 +53,7 @@ pub enum Recorded {
     Predictions,
 }
 
-impl Recorded {
+impl Recording {
     /// The arrays that are recorded of models with these extents.
     pub fn arrays(self, dims: Dims) -> impl Iterator<Item = Array> {
         let existing = Array::ALL
@@ -106,15 +106,15 @@ impl Tracer {
         samples: Samples<'_>,
         chosen: &[u32],
         interventions: &[Intervention],
-        recorded: Recorded,
-    ) -> Result<Forward, String> {
+        recorded: Recording,
+    ) -> Result<ForwardValues, String> {
         let architecture = &self.architecture;
         for intervention in interventions {
             intervention.check(architecture, chosen.len())?;
         }
         let parameters = self.engine.layout().pack(parameters);
         let mut recorder = Recorder {
-            forward: Forward::empty(architecture, chosen.len(), recorded),
+            forward: ForwardValues::empty(architecture, chosen.len(), recorded),
             architecture,
             interventions,
             first: 0,
@@ -178,15 +178,15 @@ impl Tracer {
     }
 }
 
-impl Forward {
-    fn empty(architecture: &Architecture, samples: usize, recorded: Recorded) -> Self {
+impl ForwardValues {
+    fn empty(architecture: &Architecture, samples: usize, recorded: Recording) -> Self {
         let dims = architecture.dims(samples);
         let mut arrays = Arrays::default();
         for array in recorded.arrays(dims) {
             arrays[array] = vec![0.0; array.shape(dims).iter().product()];
         }
         let pairs = samples * dims.positions * dims.positions;
-        let has_mask = architecture.is_masked() && recorded == Recorded::All;
+        let has_mask = architecture.is_masked() && recorded == Recording::All;
         Self {
             dims,
             mask: vec![false; if has_mask { pairs } else { 0 }],
@@ -198,7 +198,7 @@ impl Forward {
 
 /// Changes the values of a pass as the interventions say, and records them.
 struct Recorder<'a> {
-    forward: Forward,
+    forward: ForwardValues,
     architecture: &'a Architecture,
     interventions: &'a [Intervention],
     /// The first sample of the pass among all samples, and how many the pass has.

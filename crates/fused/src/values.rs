@@ -1,6 +1,6 @@
 //! What a pass computes, one sample per lane. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
 
-use headlight_architecture::{NormPlace, Reads, Weighting};
+use headlight_architecture::{NormPlace, Readout, Weighting};
 
 use crate::aligned::Aligned;
 use crate::architecture::Architecture;
@@ -39,10 +39,10 @@ impl<const L: usize> AttentionValues<L> {
 #[derive(Clone, Debug)]
 pub(crate) struct LayerValues<const L: usize> {
     pub(crate) attention: AttentionValues<L>,
-    pub(crate) attended: Sublayer<L>,
+    pub(crate) after_attention: Sublayer<L>,
     /// Of the feed-forward part; it and `fed` are empty without one.
     pub(crate) hidden: Hidden<L>,
-    pub(crate) fed: Sublayer<L>,
+    pub(crate) after_feed_forward: Sublayer<L>,
 }
 
 /// The mask of a chunk, and what follows from it.
@@ -164,9 +164,9 @@ impl<const L: usize> Values<L> {
                 weights: lanes(n_heads * p * p),
                 context: lanes(p * heads),
             },
-            attended: Sublayer::new(model.norm, p, width),
+            after_attention: Sublayer::new(model.norm, p, width),
             hidden: Hidden::new(activation, p * ff_width),
-            fed: Sublayer::new(model.norm, ff_rows, width),
+            after_feed_forward: Sublayer::new(model.norm, ff_rows, width),
         };
         let (answers, n_logits) = (architecture.answers(), architecture.n_logits());
         let hidden = answers * padded(model.classifier_hidden);
@@ -190,7 +190,7 @@ impl<const L: usize> Values<L> {
                     if model.has_final_norm() { read_rows } else { 0 },
                     width,
                 ),
-                shares: only(architecture.reads == Reads::Mean, p),
+                shares: only(architecture.readout == Readout::Mean, p),
                 read: lanes(answers * width),
                 d_read: lanes(answers * width),
                 hidden: Hidden::new(activation, hidden),
@@ -237,9 +237,9 @@ impl<const L: usize> LayerValues<L> {
     pub(crate) fn output(&self) -> &[Lanes<L>] {
         let has_feed_forward = !self.hidden.output.is_empty();
         if has_feed_forward {
-            self.fed.output()
+            self.after_feed_forward.output()
         } else {
-            self.attended.output()
+            self.after_attention.output()
         }
     }
 
@@ -247,9 +247,9 @@ impl<const L: usize> LayerValues<L> {
     pub(crate) fn output_mut(&mut self) -> &mut [Lanes<L>] {
         let has_feed_forward = !self.hidden.output.is_empty();
         if has_feed_forward {
-            self.fed.output_mut()
+            self.after_feed_forward.output_mut()
         } else {
-            self.attended.output_mut()
+            self.after_attention.output_mut()
         }
     }
 }

@@ -7,7 +7,7 @@ use common::{Problem, adam, any_model, any_notebook, inputs, notebook, problem};
 use headlight_architecture::{
     DropoutRates, Inputs, Mask, ModelConfig, NormPlace, Positions, ProjectionKind, Scale,
 };
-use headlight_fused::{Adam, Alone, BatchPredictions, Dropout, Instructions, Model, Team};
+use headlight_fused::{Adam, BatchPredictions, Dropout, Instructions, Model, SingleThread, Team};
 use proptest::prelude::*;
 
 fn fresh(problem: &Problem) -> Model {
@@ -17,7 +17,7 @@ fn fresh(problem: &Problem) -> Model {
 /// The bits of all parameters after an epoch; none if training diverges. Only with an optimizer other than Keras's, or with parts
 /// other than the notebook's norms and softmax, may it do so.
 fn trained(problem: &Problem, model: Model, batch_size: usize) -> Vec<u32> {
-    trained_with(&Alone, problem, model, batch_size)
+    trained_with(&SingleThread, problem, model, batch_size)
 }
 
 /// The same with some threads.

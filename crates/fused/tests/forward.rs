@@ -8,13 +8,13 @@ mod common;
 
 use common::definition::Values;
 use common::{Problem, any_model, any_notebook, inputs, problem, trainings};
-use headlight_architecture::{Mask, ModelConfig, Reads};
+use headlight_architecture::{Mask, ModelConfig, Readout};
 use headlight_fused::{
-    Array, Forward, IGNORED, Intervention, PatchSite, Recorded, Tracer, integrated_gradients,
+    Array, ForwardValues, IGNORED, Intervention, PatchSite, Recording, Tracer, integrated_gradients,
 };
 use proptest::prelude::*;
 
-fn traced(problem: &Problem, interventions: &[Intervention]) -> Forward {
+fn traced(problem: &Problem, interventions: &[Intervention]) -> ForwardValues {
     computed(problem, &problem.all(), interventions).unwrap()
 }
 
@@ -22,9 +22,9 @@ fn computed(
     problem: &Problem,
     chosen: &[u32],
     changes: &[Intervention],
-) -> Result<Forward, String> {
+) -> Result<ForwardValues, String> {
     let (weights, samples) = (&problem.weights, problem.samples());
-    Tracer::new(&problem.architecture()).forward(weights, samples, chosen, changes, Recorded::All)
+    Tracer::new(&problem.architecture()).forward(weights, samples, chosen, changes, Recording::All)
 }
 
 fn logits(problem: &Problem) -> Vec<f32> {
@@ -96,7 +96,7 @@ proptest! {
         prop_assert!(apart(&all.logits, &expected.logits) < 1e-4 * largest);
         prop_assert!(apart(&all.probabilities, &expected.probabilities) < 1e-4 * largest);
         prop_assert!(apart(&all.losses, &expected.losses) < 1e-4 * largest);
-        if problem.model.reads(problem.inputs) != Reads::Every {
+        if problem.model.readout(problem.inputs) != Readout::Every {
             prop_assert!(apart(&all.attention, &expected.attention) < 1e-5 * largest);
         }
     }
@@ -112,15 +112,15 @@ proptest! {
         let whole = traced(&problem, &[]);
         let others: Vec<f32> = problem.weights.iter().map(|weight| 0.5 - weight).collect();
         let without = [Intervention::MaskKey { layer: 0, position: 0 }];
-        pass(&others, &without, Recorded::All);
-        prop_assert_eq!(&pass(&problem.weights, &[], Recorded::All), &whole);
-        let mut attention = Forward { mask: Vec::new(), ..whole.clone() };
+        pass(&others, &without, Recording::All);
+        prop_assert_eq!(&pass(&problem.weights, &[], Recording::All), &whole);
+        let mut attention = ForwardValues { mask: Vec::new(), ..whole.clone() };
         for array in Array::ALL.into_iter().filter(|array| !array.is_of_pairs()) {
             attention.arrays[array].clear();
         }
-        prop_assert_eq!(pass(&problem.weights, &[], Recorded::Attention), attention);
+        prop_assert_eq!(pass(&problem.weights, &[], Recording::Attention), attention);
         let removed = traced(&problem, &without).arrays;
-        let ours = pass(&problem.weights, &without, Recorded::Attention).arrays;
+        let ours = pass(&problem.weights, &without, Recording::Attention).arrays;
         prop_assert_eq!(&ours[Array::Weights], &removed[Array::Weights]);
     }
 

@@ -12,7 +12,9 @@ use headlight_trainer::devices;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
 use headlight_trainer::files::data_file::is_data;
-use headlight_trainer::{DatasetFiles, Destination, Failure, Output, STANDARD, quoted, shell_word};
+use headlight_trainer::{
+    DatasetFiles, Destination, Failure, Output, STANDARD, shell_path, shell_word,
+};
 use serde_json::Value;
 
 /// The experiment.
@@ -76,7 +78,7 @@ impl ConfigArguments {
             let sign = if value.starts_with('-') { '=' } else { ' ' };
             format!("{flag}{sign}{}", shell_word(value.as_ref()))
         });
-        Some([quoted(path)].into_iter().chain(options).collect())
+        Some([shell_path(path)].into_iter().chain(options).collect())
     }
 
     /// The name of the config, for what is made of it; `None` if it comes from standard input.

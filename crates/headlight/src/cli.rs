@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use headlight_experiment::config::toml;
-use headlight_trainer::brief;
+use headlight_trainer::shortened;
 
 use crate::commands::Command;
 use crate::printing::{Verbosity, complain};
@@ -44,7 +44,7 @@ pub(crate) fn parse() -> (Cli, ArgMatches) {
 /// Prints the message of clap, and ends the program. A long message, which quotes an argument, is cut.
 fn end(error: &clap::Error) -> ! {
     let message = error.render().to_string();
-    match brief(&message) {
+    match shortened(&message) {
         // Not a long `--help`.
         Cow::Owned(cut) if error.use_stderr() => complain(cut.trim_end()),
         _ => error.exit(),

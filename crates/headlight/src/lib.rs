@@ -28,7 +28,7 @@ pub fn run() -> ExitCode {
     survive_size_limit();
     let (cli, matches) = cli::parse();
     set_verbosity(cli.verbosity());
-    notes::pass_on(note);
+    notes::set_listener(note);
     let checked = check_outputs(&command(), &matches);
     match checked.and_then(|()| cli.command.run(command)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -81,7 +81,7 @@ pub(crate) fn tell(output: Output<'_>, text: &str) -> Result<(), Failure> {
     if output.is_standard() {
         return print_beside(&[Some(output)], text);
     }
-    print(&format!("{}: {text}\n", output.shown()))
+    print(&format!("{}: {text}\n", output.display_name()))
 }
 
 /// Prints what a command tells beside its outputs: on standard output, unless one of them goes there.

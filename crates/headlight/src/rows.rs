@@ -29,7 +29,7 @@ pub(crate) fn train(
             shown(out)
         ));
     }
-    let left = results.left().len();
+    let left = results.missing_runs().len();
     let threads = threads.min(left.max(1));
     // A bar of all runs; without a terminal, only failed runs are reported.
     let bar = progress_bar(left, 0, "runs");

@@ -201,7 +201,7 @@ fn through_commands(case: &mut Case, draw: &mut Draw, run: &Path) {
         definition: Definition::new(&config.model, inputs, &parameters),
     };
     let splits = dataset::dataset(&config).unwrap();
-    let judged = splits.judged();
+    let judged = splits.judging_samples();
     if let Some(found) = case.ask("evaluate run", &[]) {
         let [loss, right, unsure] = expected.evaluate(judged);
         assert_close("loss", found["loss"].as_f64(), &[loss]);

@@ -10,7 +10,7 @@ use crate::message::{Answer, Message};
 /// The first samples that hold a token, at most `most` occurrences: held-out ones, if there are any. And how many occurrences there
 /// are in all.
 pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most: usize) -> Message {
-    let split = splits.judged();
+    let split = splits.judging_samples();
     let found = occurrences(config, split, &[token], usize::MAX);
     let first = found.iter().take(most);
     let mut samples: Vec<u32> = first.map(|found| found.sample).collect();

@@ -1,7 +1,7 @@
 //! What a model computes for some samples.
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::Recorded;
+use headlight_experiment::fused::Recording;
 use serde_json::json;
 
 use crate::message::{Answer, Message};
@@ -12,9 +12,9 @@ use crate::view::View;
 /// makes of the samples.
 pub(crate) fn look(config: &ExperimentConfig, view: &mut View, weights: &[f32]) -> Answer {
     let mut floats = Vec::new();
-    let all = view.append(weights, Recorded::All, &mut floats)?;
+    let all = view.append(weights, Recording::All, &mut floats)?;
     let head = json!({
-        "arrays": view.arrays(Recorded::All),
+        "arrays": view.arrays(Recording::All),
         "mask": bits(all.mask),
         "judged": judged(config, &view.samples),
     });
@@ -28,7 +28,7 @@ pub(crate) fn watch(config: &ExperimentConfig, view: &mut View, weights: &[f32])
     let row: usize = view.row().iter().map(|(_, length)| length).sum();
     let mut rows = Vec::with_capacity(weights.len() / size * row);
     for weights in weights.chunks(size) {
-        view.append(weights, Recorded::Attention, &mut rows)?;
+        view.append(weights, Recording::Attention, &mut rows)?;
     }
     let head = json!({
         "row": view.row(),

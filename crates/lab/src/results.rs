@@ -40,7 +40,7 @@ pub(crate) fn results(
     let shown = shown.unwrap_or(&train);
     let judged = held_out.as_ref().unwrap_or(&train);
     let learned_from = experiment.config.report.learned;
-    let learned = splits.judged().len() >= FEWEST
+    let learned = splits.judging_samples().len() >= FEWEST
         && is_learned(|metric| judged.metrics[metric], learned_from);
     Ok(json!({
         "weights_sha256": format!("{:x}", Sha256::digest(bytes)),

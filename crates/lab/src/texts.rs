@@ -55,7 +55,7 @@ pub(crate) fn described(table: &str, name: &str, cls: ClsPlace) -> Answer {
         return Err(format!("there are {count} {unit}, and none is held out; {remedy}").into());
     }
     let counts = |samples: &Dataset| samples.class_counts(config.n_classes);
-    let losses = splits.texts.map(|texts| texts.losses(config.seq_len));
+    let losses = splits.texts.map(|texts| texts.sentences(config.seq_len));
     let mut notes = losses.unwrap_or_default();
     notes.extend(repetitions(&config, &splits));
     notes.extend(rows.notes(&[]));

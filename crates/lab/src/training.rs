@@ -4,7 +4,7 @@ use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::Recorded;
+use headlight_experiment::fused::Recording;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Next, Observer, Progress, evaluation_is_due, measure, train};
@@ -93,7 +93,7 @@ impl Training {
         let inputs = config.inputs();
         let splits = &experiment.splits;
         let question = config.data.rule.as_ref().map(|rule| rule.question());
-        let mask = watched.forward(&start, Recorded::All)?.mask;
+        let mask = watched.forward(&start, Recording::All)?.mask;
         let head = json!({
             "steps": last,
             "kept_every": every,
@@ -214,7 +214,8 @@ impl Evaluations {
         let name = |class| format!("\"{}\"", data.answer(class as usize));
         let f1_of = (data.n_classes == 2 && !data.classes.is_empty()).then(|| name(1));
         let outcome = Outcome::of(config, splits, &self.measured, step);
-        let outcome = outcome.map(|own| own.sentences(name, f1_of.as_deref(), data.parts().name()));
+        let outcome = outcome
+            .map(|outcome| outcome.sentences(name, f1_of.as_deref(), data.text_unit().name()));
         results["outcome"] = json!(outcome);
         if let Some(best) = self.measured.iter().find(|row| Some(row.step) == step) {
             let held_out = best.held_out.as_ref().map(metrics);
@@ -255,15 +256,15 @@ fn dumped(experiment: &Experiment, unknown: &[Vec<String>]) -> Answer<(Dataset, 
     let from = if is_held_out {
         &splits.held_out
     } else {
-        splits.shown()
+        splits.displayed_samples()
     };
     let (mut watched, mut samples) = (from.without_samples(), Vec::new());
     for number in config.dump.chosen(from) {
         let (tokens, labels) = (from.tokens(number), from.labels_of(number));
         watched.push_each(tokens, labels.iter().copied());
         // Only samples that a run dumps have numbers.
-        let own = Some(number).filter(|_| !is_held_out);
-        let mut sample = described(config, own, tokens, &known(config, tokens, labels));
+        let index = Some(number).filter(|_| !is_held_out);
+        let mut sample = described(config, index, tokens, &known(config, tokens, labels));
         if let Some(words) = unknown.get(number) {
             sample["typed"] = json!(words);
         }
@@ -318,7 +319,8 @@ impl Observer for Keeping<'_> {
         if is_kept && !(step == 0 && self.has_first) {
             let (weights, floats) = (engine.weights(), &mut kept.floats);
             floats.extend_from_slice(&weights);
-            kept.watched.append(&weights, Recorded::Attention, floats)?;
+            kept.watched
+                .append(&weights, Recording::Attention, floats)?;
             kept.steps.push(step);
         }
         Ok(if is_last { Next::Stop } else { Next::Step })

@@ -3,7 +3,9 @@
 use headlight_data::Dataset;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Dims, Forward, FrozenModel, Intervention, Recorded, dims};
+use headlight_experiment::fused::{
+    Dims, ForwardValues, FrozenModel, Intervention, Recording, dims,
+};
 use headlight_experiment::metrics::rounded_probabilities;
 
 /// An array: its name, its length, and its axes with their extents.
@@ -36,7 +38,7 @@ impl View {
     }
 
     /// The arrays that [`append`](Self::append) gives, in its order.
-    pub(crate) fn arrays(&self, recorded: Recorded) -> Vec<LabDescription> {
+    pub(crate) fn arrays(&self, recorded: Recording) -> Vec<LabDescription> {
         let described = |name, axes: &'static [&'static str]| {
             let axes: Vec<_> = axes.iter().copied().zip(self.dims.shape(axes)).collect();
             (name, axes.iter().map(|(_, extent)| extent).product(), axes)
@@ -50,7 +52,7 @@ impl View {
 
     /// What a row holds of a step, besides its weights: names and lengths.
     pub(crate) fn row(&self) -> Vec<(&'static str, usize)> {
-        let arrays = self.arrays(Recorded::Attention).into_iter();
+        let arrays = self.arrays(Recording::Attention).into_iter();
         arrays.map(|(name, length, _)| (name, length)).collect()
     }
 
@@ -58,8 +60,8 @@ impl View {
     pub(crate) fn forward(
         &mut self,
         weights: &[f32],
-        recorded: Recorded,
-    ) -> Result<Forward, Error> {
+        recorded: Recording,
+    ) -> Result<ForwardValues, Error> {
         let (samples, changes) = (&self.samples, &self.interventions);
         self.frozen
             .forward(weights, samples, &self.chosen, changes, recorded)
@@ -69,9 +71,9 @@ impl View {
     pub(crate) fn append(
         &mut self,
         weights: &[f32],
-        recorded: Recorded,
+        recorded: Recording,
         numbers: &mut Vec<f32>,
-    ) -> Result<Forward, Error> {
+    ) -> Result<ForwardValues, Error> {
         let all = self.forward(weights, recorded)?;
         let logits = &all.predictions.logits;
         // As a dump has them.

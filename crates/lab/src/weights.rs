@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headlight_architecture::Layout;
+use headlight_architecture::ParameterSpec;
 use headlight_data::order;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::FrozenModel;
@@ -33,7 +33,7 @@ struct Tensor<'a> {
 pub(crate) fn safetensors(config: &ExperimentConfig, weights: &[f32]) -> Answer<Vec<u8>> {
     let mut rest = weights;
     let layout = config.model.layout(config.inputs());
-    let all: Vec<(&Layout, &[f32])> = layout
+    let all: Vec<(&ParameterSpec, &[f32])> = layout
         .iter()
         .map(|parameter| {
             let (values, others) = rest.split_at(parameter.size());

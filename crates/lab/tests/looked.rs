@@ -5,7 +5,7 @@ use crate::common::{ask, told};
 use headlight_architecture::Parameter;
 use headlight_data::{ClsPlace, Dataset, Stream};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, Intervention, PatchSite, forward};
+use headlight_experiment::fused::{Array, ForwardValues, Intervention, PatchSite, forward};
 use serde_json::{Value, json};
 
 fn config() -> Value {
@@ -45,7 +45,7 @@ fn weights() -> Vec<f32> {
     parameters.flat_map(|parameter| parameter.values).collect()
 }
 
-fn computed(interventions: &[Intervention]) -> Forward {
+fn computed(interventions: &[Intervention]) -> ForwardValues {
     let mut samples = Dataset::empty(3, ClsPlace::Last);
     for tokens in TOKENS {
         samples.push(&tokens, 0);

@@ -46,7 +46,10 @@ impl TransformerBlock {
     ) -> BlockOutput {
         let input = self.norm.before(stream.clone()); // [batch, position, d_model]
         let attention = self.attention.forward(input, mask, (dropout, layer));
-        let added = dropout.apply(DropoutPlace::Attended(layer), attention.output.clone());
+        let added = dropout.apply(
+            DropoutPlace::AttentionOutput(layer),
+            attention.output.clone(),
+        );
         let residual = stream + added; // [batch, position, d_model]
         let stream = self.norm.after(residual.clone()); // [batch, position, d_model]
         let feed_forward = self

@@ -45,7 +45,7 @@ impl TransformerClassifier {
             inputs,
             mask: config.attention.mask.clone(),
             padding_token: config.attention.padding_token,
-            reads: config.reads(inputs),
+            readout: config.readout(inputs),
         })
     }
 }

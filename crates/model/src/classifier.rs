@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::{Bool, Int, Tensor, TensorData, s};
-use headlight_architecture::{DropoutPlace, Inputs, Mask, Reads};
+use headlight_architecture::{DropoutPlace, Inputs, Mask, Readout};
 
 use crate::{BlockOutput, Classifier, Dropout, Norm, TokenPositionEmbedding, TransformerBlock};
 
@@ -30,7 +30,7 @@ pub struct TransformerClassifier {
     pub padding_token: Option<u32>,
     /// What the classifier reads.
     #[module(skip)]
-    pub reads: Reads,
+    pub readout: Readout,
 }
 
 /// All values that a forward pass computes.
@@ -108,14 +108,14 @@ impl TransformerClassifier {
     /// The vectors that the classifier reads: that at a position, or the mean over all that are not padding; 0 if all are; or
     /// that of each position. `[answer, d_model]`
     fn pool(&self, stream: Tensor<3>, tokens: Tensor<2, Int>) -> Tensor<2> {
-        match self.reads {
-            Reads::Every => return stream.flatten(0, 1),
-            Reads::Position => {
+        match self.readout {
+            Readout::Every => return stream.flatten(0, 1),
+            Readout::Position => {
                 let position = self.inputs.read_position;
                 let at = stream.slice(s![.., position..position + 1, ..]); // [batch, 1, d_model]
                 return at.squeeze_dim(1);
             }
-            Reads::Mean => {}
+            Readout::Mean => {}
         }
         let Some(padding) = self.padding_token else {
             return stream.mean_dim(1).squeeze_dim(1);

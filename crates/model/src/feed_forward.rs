@@ -47,7 +47,10 @@ impl FeedForward {
         let input = self.norm.before(stream.clone()); // [batch, position, d_model]
         let hidden = activate(self.activation, self.hidden.forward(input)); // [batch, position, d_ff]
         let kept = dropout.apply(DropoutPlace::Hidden(layer), hidden.clone()); // [batch, position, d_ff]
-        let added = dropout.apply(DropoutPlace::Fed(layer), self.output.forward(kept));
+        let added = dropout.apply(
+            DropoutPlace::FeedForwardOutput(layer),
+            self.output.forward(kept),
+        );
         let residual = stream + added; // [batch, position, d_model]
         let stream = self.norm.after(residual.clone()); // [batch, position, d_model]
         FeedForwardOutput {

@@ -8,7 +8,7 @@ mod definition;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use definition::{Definition, Values, draw::Draw};
-use headlight_architecture::{Inputs, Layout, ModelConfig, Parameter};
+use headlight_architecture::{Inputs, ModelConfig, Parameter, ParameterSpec};
 use headlight_model::{BlockOutput, TransformerClassifier};
 
 /// A drawn model with its parameters, samples and definition.
@@ -43,7 +43,7 @@ impl Case {
         let parameters = self.config.layout(self.inputs).into_iter().map(|layout| {
             let (own, others) = rest.split_at(layout.size());
             rest = others;
-            let Layout { name, shape, .. } = layout;
+            let ParameterSpec { name, shape, .. } = layout;
             Parameter {
                 name,
                 shape,

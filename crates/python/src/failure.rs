@@ -24,8 +24,8 @@ static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Collects notes from now on, instead of writing them to standard error, and names Python's arguments in messages.
 pub(crate) fn listen() {
-    face::name_arguments();
-    notes::pass_on(|text| {
+    face::use_python_names();
+    notes::set_listener(|text| {
         let mut notes = NOTES.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push(text.to_owned());
     });

@@ -9,7 +9,7 @@ use headlight_experiment::train::{
 use headlight_trainer::Failure;
 use headlight_trainer::Session;
 use headlight_trainer::messages::notes;
-use headlight_trainer::session::dataset::note_losses;
+use headlight_trainer::session::dataset::note_lost_words;
 use headlight_trainer::training::run_writer::Display;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -45,7 +45,7 @@ pub(crate) fn fit(
         watched(py, listeners, move |sender, signals| {
             notes::begin_call();
             let session = Session::open(config)?;
-            note_losses(&session.experiment.config, &session.experiment.splits);
+            note_lost_words(&session.experiment.config, &session.experiment.splits);
             let experiment = &session.experiment;
             let mut engine = session.engine()?;
             let engine = engine.as_mut();

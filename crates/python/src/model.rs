@@ -9,7 +9,7 @@ use headlight_analysis::generate::{Sampling, generate};
 use headlight_architecture::{NormKind, Parameter, Pooling, Positions, StrongestHead};
 use headlight_data::words::Encoder;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, FrozenModel, Recorded, dims};
+use headlight_experiment::fused::{Array, FrozenModel, Recording, dims};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::work;
 use headlight_trainer::Failure;
@@ -242,7 +242,7 @@ impl Model {
     fn array_names(&self) -> PyResult<Vec<&'static str>> {
         let dims =
             dims(&self.config, 0).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let computed = Recorded::All.arrays(dims).map(Array::name);
+        let computed = Recording::All.arrays(dims).map(Array::name);
         Ok(["logits", "probabilities"]
             .into_iter()
             .chain(computed)
@@ -262,9 +262,9 @@ impl Model {
         let changes = changes.into_iter().map(intervention);
         let changes = changes.collect::<PyResult<Vec<_>>>()?;
         let recorded = match recorded {
-            "all" => Recorded::All,
-            "attention" => Recorded::Attention,
-            _ => Recorded::Predictions,
+            "all" => Recording::All,
+            "attention" => Recording::Attention,
+            _ => Recording::Predictions,
         };
         let computed = py.detach(|| {
             let dataset = self.config.unlabelled(tokens.rows())?;

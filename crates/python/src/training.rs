@@ -12,7 +12,7 @@ use headlight_trainer::files::dataset_file::DatasetFiles;
 use headlight_trainer::messages::notes;
 use headlight_trainer::run::RunDir;
 use headlight_trainer::run::environment::SourceCommit;
-use headlight_trainer::session::dataset::note_losses;
+use headlight_trainer::session::dataset::note_lost_words;
 use headlight_trainer::training::Training;
 use headlight_trainer::training::run_writer::Display;
 use headlight_trainer::training::signals::Signals;
@@ -47,11 +47,11 @@ pub(crate) fn train(
         let reopened = RunDir::to_resume(&run, resume)?;
         let begun = reopened.as_ref().filter(|run| run.is_begun());
         let session = Training::session(config, begun, &DatasetFiles::default())?;
-        let training = Training::start(&session, begun, force)?;
+        let training = Training::prepare(&session, begun, force)?;
         if training.is_complete {
             return Ok(());
         }
-        note_losses(&session.experiment.config, &session.experiment.splits);
+        note_lost_words(&session.experiment.config, &session.experiment.splits);
         let run = match reopened {
             Some(run) => run,
             None => RunDir::create(&run)?,

@@ -100,7 +100,7 @@ impl FromStr for Grid {
 
 impl Grid {
     /// Whether it decides a value that a change of the config, `KEY=VALUE`, gives too.
-    pub(crate) fn gives(&self, change: &str) -> bool {
+    pub(crate) fn sets(&self, change: &str) -> bool {
         change
             .split_once('=')
             .is_some_and(|(key, text)| self.decides(key.trim(), &value(text.trim())))
@@ -110,13 +110,15 @@ impl Grid {
         let inner = key.strip_prefix(&self.key);
         let within = |(name, value): (&String, _)| self.decides(&format!("{key}.{name}"), value);
         inner.is_some_and(|inner| inner.is_empty() || inner.starts_with('.'))
-            || value.as_table().is_some_and(|own| own.iter().any(within))
+            || value
+                .as_table()
+                .is_some_and(|table| table.iter().any(within))
     }
 }
 
 impl Seeds {
     /// One seed.
-    pub fn only(seed: u64) -> Self {
+    pub fn one(seed: u64) -> Self {
         Self(seed..seed.saturating_add(1))
     }
 }
@@ -127,7 +129,7 @@ pub struct Folds(usize);
 
 impl Folds {
     /// A change of the config: a fold takes the place of other held-out samples.
-    pub const INSTEAD: &str = "data.held_out=0";
+    pub const NO_HELD_OUT: &str = "data.held_out=0";
 
     /// The grid of all folds.
     pub fn grid(self) -> Grid {

@@ -16,7 +16,7 @@ use headlight_trainer::training::dump_volume::saved_weights;
 use headlight_trainer::{Destination, Failure, Output, note, option, shown};
 
 use crate::plan::Plan;
-use crate::recorded_config::whole;
+use crate::recorded_config::name_without_shard;
 
 impl Plan {
     /// Keeps the parameters of each run beside a results file, if they are `wanted` or a config has `training.save_weights`.
@@ -28,7 +28,7 @@ impl Plan {
         if !wanted && !points.any(|point| point.config().training.save_weights) {
             return Ok(());
         }
-        let folder = results.with_file_name(format!("{}.weights", whole(results)));
+        let folder = results.with_file_name(format!("{}.weights", name_without_shard(results)));
         if fs::metadata(results).is_ok_and(|file| file.len() > 0) && !folder.is_dir() {
             return Err(Failure::Input(format!(
                 "{} has rows of runs whose parameters were not kept; choose another {}",
@@ -71,7 +71,7 @@ impl Plan {
 }
 
 /// The first and last parameters of a run.
-pub(crate) fn ends(first: &[Parameter], last: &[Parameter]) -> Vec<Parameter> {
+pub(crate) fn first_and_last(first: &[Parameter], last: &[Parameter]) -> Vec<Parameter> {
     let named = |when: &str, parameters: &[Parameter]| -> Vec<Parameter> {
         let parameters = parameters.iter().map(|parameter| Parameter {
             name: format!("{when}/{}", parameter.name),

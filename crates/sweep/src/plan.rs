@@ -10,7 +10,7 @@ use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::files::config::{self, with_flags};
 use headlight_trainer::files::data_file::is_data;
 use headlight_trainer::files::hash::{add_parameters, add_splits};
-use headlight_trainer::session::dataset::{dataset_with, note_losses};
+use headlight_trainer::session::dataset::{dataset_with, note_lost_words};
 use headlight_trainer::session::opening::engine_for;
 use headlight_trainer::session::opening::open_device;
 use headlight_trainer::session::test_sets::with_tests;
@@ -62,7 +62,7 @@ impl Plan {
         let mut config_text = None;
         let (set_flag, grid_flag) = (option("--set", "argument"), option("--grid", "grid:"));
         for change in overrides {
-            if let Some(grid) = grids.iter().find(|grid| grid.gives(change)) {
+            if let Some(grid) = grids.iter().find(|grid| grid.sets(change)) {
                 return Err(Failure::Input(format!(
                     "{set_flag} {change}: {} already gives `{}` its values; remove one of the two",
                     option("--grid or --folds", "the grid"),
@@ -106,7 +106,7 @@ impl Plan {
                 let splits = dataset_with(&config, &files)?;
                 // One note is enough; other points may lose other words.
                 if points.is_empty() {
-                    note_losses(&config, &splits);
+                    note_lost_words(&config, &splits);
                 }
                 Arc::new(with_tests(&config, splits)?)
             };

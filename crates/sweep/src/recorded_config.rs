@@ -35,11 +35,11 @@ pub(crate) struct RecordedConfig {
 
 /// The file beside a results file; the shards of a sweep, `FILE-I-of-N.jsonl`, share one.
 pub fn config_beside(results: &Path) -> PathBuf {
-    results.with_file_name(format!("{}.config.toml", whole(results)))
+    results.with_file_name(format!("{}.config.toml", name_without_shard(results)))
 }
 
 /// The name of a results file without its ending, and without the shard.
-pub(crate) fn whole(results: &Path) -> String {
+pub(crate) fn name_without_shard(results: &Path) -> String {
     let stem = results.file_stem().unwrap_or_default().to_string_lossy();
     let whole = stem.rsplit_once("-of-").and_then(|(start, count)| {
         let (whole, index) = start.rsplit_once('-')?;
@@ -63,7 +63,7 @@ impl Extent {
     }
 
     /// The runs from the first to the last of both.
-    pub(crate) fn joined(self, other: Self) -> Self {
+    pub(crate) fn union(self, other: Self) -> Self {
         Self {
             first_seed: self.first_seed.min(other.first_seed),
             end: self.end.max(other.end),
@@ -108,7 +108,7 @@ impl RecordedConfig {
                 return Ok(());
             };
             let known = Extent::parse(&text).filter(|_| hash == config_sha256);
-            all = known.map_or(runs, |known| known.joined(runs));
+            all = known.map_or(runs, |known| known.union(runs));
             if known == Some(all) {
                 return Ok(());
             }

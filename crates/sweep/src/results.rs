@@ -105,7 +105,7 @@ impl Results {
         signals: &Signals,
         finished: impl FnMut(&Row),
     ) -> Result<(), Failure> {
-        let left = self.left();
+        let left = self.missing_runs();
         let train = |index| run(plan, index, signals);
         let worked = work(train, left, threads, signals, finished, |row| {
             self.append(&row)
@@ -117,7 +117,7 @@ impl Results {
     }
 
     /// The runs that the file lacks.
-    pub fn left(&self) -> Range<usize> {
+    pub fn missing_runs(&self) -> Range<usize> {
         self.runs.start + self.finished..self.runs.end
     }
 

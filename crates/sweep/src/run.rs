@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use headlight_analysis::measures::{certified, measured};
+use headlight_analysis::measures::{certify_for_measures, compute_measures};
 use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, evaluation_is_due, train};
-use headlight_experiment::{Engine, Error, Experiment, Predictions, tested};
+use headlight_experiment::{Engine, Error, Experiment, Predictions, test_metrics};
 use headlight_trainer::files::weights;
 use headlight_trainer::{Failure, Session, Signals};
 use sha2::{Digest, Sha256};
@@ -79,13 +79,18 @@ fn outcome(
         Ok(())
     };
     let weights = engine.weights();
-    let certificate = match certified(config, &weights, 0, 1, &watch) {
+    let certificate = match certify_for_measures(config, &weights, 0, 1, &watch) {
         Err(_) if interrupted() => return Ok(None),
         certificate => certificate?,
     };
-    let measures = measured(config, &weights, splits.judged(), certificate.as_ref())?;
+    let measures = compute_measures(
+        config,
+        &weights,
+        splits.judging_samples(),
+        certificate.as_ref(),
+    )?;
     if let Some(path) = kept {
-        let ends = parameters::ends(&experiment.start, &engine.parameters());
+        let ends = parameters::first_and_last(&experiment.start, &engine.parameters());
         parameters::write(path.to_owned(), ends)?;
     }
     let weights = weights::encode(engine.parameters())?;
@@ -93,7 +98,7 @@ fn outcome(
         epoch_loss: learning.epoch_loss,
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
-        tests: tested(experiment, engine, |_| true)?,
+        tests: test_metrics(experiment, engine, |_| true)?,
         attended,
         learned_at_step: learning.learned_at_step,
         measures,
@@ -124,7 +129,7 @@ struct Learning<'a> {
 
 impl<'a> Learning<'a> {
     fn new(experiment: &'a Experiment, kept: Option<&'a Path>) -> Self {
-        let (watched, config) = (experiment.splits.judged(), &experiment.config);
+        let (watched, config) = (experiment.splits.judging_samples(), &experiment.config);
         let n_classes = config.data.n_classes;
         // Those of every class but 0 first; with a label per position, all in their order.
         let all: Vec<usize> = if watched.is_per_position() {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headlight_experiment::Error;
-use headlight_experiment::outcome::grouped;
+use headlight_experiment::outcome::with_thousands;
 
 /// How often the calling thread looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -69,7 +69,7 @@ impl<'a> Progress<'a> {
             };
             return Err(Error::Input(format!(
                 "the count of all {} inputs would take {long}, which is above the limit of one hour; ask about random inputs instead",
-                grouped(&self.all)
+                with_thousands(&self.all)
             )));
         }
         Ok(())

@@ -17,7 +17,7 @@ use super::logits::{Logits, centre, dot, parameter};
 use super::region::{PositionTokens, Region, range};
 use super::search::Search;
 use headlight_experiment::Error;
-use headlight_experiment::fused::{Array, FrozenModel, Recorded};
+use headlight_experiment::fused::{Array, FrozenModel, Recording};
 use headlight_experiment::samples_per_pass;
 
 /// How far apart the scores of a head may be: bounds have squares of exponentials, and e^600 is 1e260.
@@ -91,7 +91,7 @@ impl<'a> Table<'a> {
             let samples = some.iter().map(|&index| sample(index));
             let dataset = config.unlabelled(samples).map_err(Error::Input)?;
             let chosen: Vec<u32> = (0..some.len() as u32).collect();
-            let forward = frozen.forward(weights, &dataset, &chosen, &[], Recorded::All)?;
+            let forward = frozen.forward(weights, &dataset, &chosen, &[], Recording::All)?;
             for sample in 0..some.len() {
                 for (position, rows) in rows.iter_mut().enumerate() {
                     // Other positions may hold more tokens.

@@ -6,7 +6,7 @@ mod separation;
 use headlight_data::Dataset;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, FrozenModel, Recorded};
+use headlight_experiment::fused::{Array, FrozenModel, Recording};
 
 pub use plane::Plane;
 pub use separation::{MIN_OCCURRENCES_PER_CLASS, Separation};
@@ -86,7 +86,7 @@ pub fn levels(
         // The embedding of tokens comes first in the model's order.
         let start = found.token as usize * width;
         word.vectors.extend(&weights[start..start + width]);
-        let all = frozen.forward(weights, dataset, &[found.sample], &[], Recorded::All)?;
+        let all = frozen.forward(weights, dataset, &[found.sample], &[], Recording::All)?;
         let vector = all.at(Array::Embeddings, &[0, found.position]);
         position.vectors.extend(vector);
         for (layer, block) in blocks.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use super::info::{MeasureInfo, MeasureValue};
 use super::subject::Subject;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::Recorded;
+use headlight_experiment::fused::Recording;
 
 /// Attention on the positions that decide the label, by layer and head.
 ///
@@ -21,7 +21,7 @@ fn deciding_attention(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> 
     let size = subject.parts(usize::MAX).first().map_or(1, Vec::len);
     for part in decided.chunks(size) {
         let chosen: Vec<u32> = part.iter().map(|(sample, _)| *sample).collect();
-        let forward = subject.forward(&chosen, &[], Recorded::Attention)?;
+        let forward = subject.forward(&chosen, &[], Recording::Attention)?;
         for (index, (sample, deciding)) in part.iter().enumerate() {
             for (layer, means) in means.iter_mut().enumerate() {
                 for (head, mean) in means.iter_mut().enumerate() {

@@ -10,7 +10,7 @@ use super::info::{MeasureInfo, MeasureValue};
 use super::subject::Subject;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, Intervention, PatchSite, Recorded};
+use headlight_experiment::fused::{Array, ForwardValues, Intervention, PatchSite, Recording};
 
 /// The most pairs: those of the first samples of class 1.
 const MOST_PAIRS: usize = 64;
@@ -116,8 +116,8 @@ impl Pairs {
         subject: &mut Subject<'_>,
         of_one: bool,
         changes: &[Intervention],
-        recorded: Recorded,
-    ) -> Result<Forward, Error> {
+        recorded: Recording,
+    ) -> Result<ForwardValues, Error> {
         let dataset = if of_one { &self.one } else { &self.zero };
         let weights = subject.weights;
         let frozen = &mut subject.frozen;
@@ -127,7 +127,7 @@ impl Pairs {
     /// The gap.
     fn gap(&self, subject: &mut Subject<'_>) -> Result<f64, Error> {
         let mut odds = |of_one| {
-            let forward = self.forward(subject, of_one, &[], Recorded::Predictions);
+            let forward = self.forward(subject, of_one, &[], Recording::Predictions);
             forward.map(|forward| log_odds(&forward))
         };
         Ok(odds(true)? - odds(false)?)
@@ -140,8 +140,8 @@ impl Pairs {
         subject: &mut Subject<'_>,
         weights_of_one: bool,
     ) -> Result<Option<f64>, Error> {
-        let one = self.forward(subject, true, &[], Recorded::All)?;
-        let zero = self.forward(subject, false, &[], Recorded::All)?;
+        let one = self.forward(subject, true, &[], Recording::All)?;
+        let zero = self.forward(subject, false, &[], Recording::All)?;
         let (weights, values) = if weights_of_one {
             (&one, &zero)
         } else {
@@ -176,7 +176,7 @@ impl Pairs {
             vector: contexts_at(position),
         });
         let replace: Vec<Intervention> = replace.collect();
-        let changed = self.forward(subject, false, &replace, Recorded::Predictions)?;
+        let changed = self.forward(subject, false, &replace, Recording::Predictions)?;
         let before = log_odds(&zero);
         let gap = log_odds(&one) - before;
         Ok((gap != 0.0).then(|| (log_odds(&changed) - before) / gap))
@@ -184,7 +184,7 @@ impl Pairs {
 }
 
 /// The mean log-odds of class 1.
-fn log_odds(forward: &Forward) -> f64 {
+fn log_odds(forward: &ForwardValues) -> f64 {
     let logits = forward.predictions.logits.chunks(forward.dims.logits);
     let count = logits.len() as f64;
     let odds = logits.map(|logits| match logits {

@@ -9,7 +9,7 @@
 use super::info::{MeasureInfo, MeasureValue};
 use super::subject::{MOST_SAMPLES, Subject};
 use headlight_experiment::Error;
-use headlight_experiment::fused::{Intervention, Recorded};
+use headlight_experiment::fused::{Intervention, Recording};
 
 pub(super) static HEAD_REMOVAL: MeasureInfo = MeasureInfo::per_head(|_| Ok(()), value);
 
@@ -23,7 +23,7 @@ fn value(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let mut loss = |changes: &[Intervention]| -> Result<f64, Error> {
         let mut sum = 0.0;
         for chosen in &parts {
-            let forward = subject.forward(chosen, changes, Recorded::Predictions)?;
+            let forward = subject.forward(chosen, changes, Recording::Predictions)?;
             let losses = forward.predictions.losses.iter();
             sum += losses.map(|&loss| f64::from(loss)).sum::<f64>();
         }

@@ -10,7 +10,7 @@ use super::subject::{MOST_SAMPLES, Subject};
 use crate::removal::forward_without;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Forward, Recorded};
+use headlight_experiment::fused::{ForwardValues, Recording};
 use headlight_experiment::metrics::predicted_class;
 
 /// Between attention and gradients.
@@ -32,7 +32,7 @@ fn kendall_gradient(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let positions = subject.samples.positions();
     let mut taus = Vec::new();
     for chosen in subject.parts(MOST_SAMPLES) {
-        let forward = subject.forward(&chosen, &[], Recorded::Attention)?;
+        let forward = subject.forward(&chosen, &[], Recording::Attention)?;
         let logits = forward.predictions.logits.chunks(forward.dims.logits);
         let slopes: Vec<f32> = logits.flat_map(slopes).collect();
         let (weights, samples) = (subject.weights, subject.samples);
@@ -87,7 +87,7 @@ fn kendall_removal(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let positions = subject.samples.positions();
     let mut taus = Vec::new();
     for chosen in subject.parts(MOST_SAMPLES) {
-        let whole = subject.forward(&chosen, &[], Recorded::Attention)?;
+        let whole = subject.forward(&chosen, &[], Recording::Attention)?;
         let words: Vec<Vec<usize>> = chosen.iter().map(|&sample| subject.words(sample)).collect();
         // `[sample][word]`
         let mut changes: Vec<Vec<f64>> = vec![Vec::new(); chosen.len()];
@@ -101,7 +101,7 @@ fn kendall_removal(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
                 subject.samples,
                 &chosen,
                 &[position],
-                Recorded::Predictions,
+                Recording::Predictions,
             )?;
             let each = without.dims.logits;
             let logits = whole.predictions.logits.chunks(each);
@@ -163,7 +163,7 @@ impl Subject<'_> {
     fn attention_on(
         &self,
         words: &[usize],
-        forward: &Forward,
+        forward: &ForwardValues,
         index: usize,
         sample: u32,
     ) -> Vec<f64> {

@@ -85,7 +85,7 @@ pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
 ///
 /// # Errors
 /// As [`certify`].
-pub fn certified(
+pub fn certify_for_measures(
     config: &ExperimentConfig,
     weights: &[f32],
     examples: usize,
@@ -108,7 +108,7 @@ pub fn certified(
 ///
 /// # Errors
 /// When the weights are not those of such a model, or not finite.
-pub fn measured(
+pub fn compute_measures(
     config: &ExperimentConfig,
     weights: &[f32],
     samples: &Dataset,

@@ -6,7 +6,7 @@ use headlight_data::Dataset;
 use crate::certificate::Certificate;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, FrozenModel, Intervention, Recorded};
+use headlight_experiment::fused::{Array, ForwardValues, FrozenModel, Intervention, Recording};
 use headlight_experiment::samples_per_pass;
 
 /// The most samples that a Kendall correlation and the removal of a head are means over: the first ones.
@@ -57,8 +57,8 @@ impl<'a> Subject<'a> {
         &mut self,
         chosen: &[u32],
         changes: &[Intervention],
-        recorded: Recorded,
-    ) -> Result<Forward, Error> {
+        recorded: Recording,
+    ) -> Result<ForwardValues, Error> {
         self.frozen
             .forward(self.weights, self.samples, chosen, changes, recorded)
     }
@@ -66,7 +66,7 @@ impl<'a> Subject<'a> {
     /// The row of attention weights of a head in the `index`-th sample of a pass, from the readout position.
     pub(super) fn row<'f>(
         &self,
-        forward: &'f Forward,
+        forward: &'f ForwardValues,
         index: usize,
         sample: u32,
         [layer, head]: [usize; 2],

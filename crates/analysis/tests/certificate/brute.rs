@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headlight_analysis::certificate::Example;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Splits};
-use headlight_experiment::fused::{FrozenModel, Recorded};
+use headlight_experiment::fused::{FrozenModel, Recording};
 use headlight_experiment::{
     Engine, Experiment, FusedEngine, Predictions, Predictor, TrainingState,
 };
@@ -205,7 +205,7 @@ fn disagree_near_zero(model: &Model, inputs: &Dataset, logits: &[Vec<f64>]) {
     let chosen: Vec<u32> = (0..inputs.len().min(COMPARED) as u32).collect();
     for chosen in chosen.chunks(500) {
         let forward = frozen
-            .forward(&model.weights, inputs, chosen, &[], Recorded::Predictions)
+            .forward(&model.weights, inputs, chosen, &[], Recording::Predictions)
             .unwrap();
         let others = forward.predictions.logits.chunks_exact(frozen.logits());
         for (&sample, others) in chosen.iter().zip(others) {

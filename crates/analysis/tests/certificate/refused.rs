@@ -86,7 +86,7 @@ fn answers_that_are_not_finite_are_refused() {
     let layout = config.model.layout(config.inputs());
     let size = layout
         .iter()
-        .map(headlight_architecture::Layout::size)
+        .map(headlight_architecture::ParameterSpec::size)
         .sum();
     let weights: Vec<f32> = (0..size).map(|i| 1e30 * ((i * i) as f32).sin()).collect();
     for result in [
@@ -125,7 +125,7 @@ fn a_watch_ends_the_count() {
             .model
             .layout(config.inputs())
             .iter()
-            .map(headlight_architecture::Layout::size)
+            .map(headlight_architecture::ParameterSpec::size)
             .sum();
         // Small weights, and one class far ahead, or none.
         let mut weights: Vec<f32> = (0..size).map(|i| ((i * i) as f32).sin()).collect();

@@ -77,18 +77,18 @@ section! {
 
 impl StdConfig {
     /// The standard deviation of a part's matrix, and its key.
-    pub(crate) fn key_and_std(&self, part: Part) -> (&'static str, Option<Std>) {
+    pub(crate) fn key_and_std(&self, part: MatrixKind) -> (&'static str, Option<Std>) {
         let (key, std) = match part {
-            Part::TokenEmbedding => ("token_embedding", self.token_embedding),
-            Part::PositionEmbedding => ("position_embedding", self.position_embedding),
-            Part::Query => ("query", self.query),
-            Part::Key => ("key", self.key),
-            Part::Value => ("value", self.value),
-            Part::AttentionOutput => ("attention_output", self.attention_output),
-            Part::FeedForwardHidden => ("feed_forward_hidden", self.feed_forward_hidden),
-            Part::FeedForwardOutput => ("feed_forward_output", self.feed_forward_output),
-            Part::ClassifierHidden => ("classifier_hidden", self.classifier_hidden),
-            Part::Classifier => ("classifier", self.classifier),
+            MatrixKind::TokenEmbedding => ("token_embedding", self.token_embedding),
+            MatrixKind::PositionEmbedding => ("position_embedding", self.position_embedding),
+            MatrixKind::Query => ("query", self.query),
+            MatrixKind::Key => ("key", self.key),
+            MatrixKind::Value => ("value", self.value),
+            MatrixKind::AttentionOutput => ("attention_output", self.attention_output),
+            MatrixKind::FeedForwardHidden => ("feed_forward_hidden", self.feed_forward_hidden),
+            MatrixKind::FeedForwardOutput => ("feed_forward_output", self.feed_forward_output),
+            MatrixKind::ClassifierHidden => ("classifier_hidden", self.classifier_hidden),
+            MatrixKind::Classifier => ("classifier", self.classifier),
         };
         (key, std.or(self.all))
     }
@@ -193,7 +193,7 @@ impl From<Std> for WrittenStd {
 
 /// A part of a model that has a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum MatrixKind {
     TokenEmbedding,
     PositionEmbedding,
     /// Also the projection that queries, keys and values share.
@@ -207,7 +207,7 @@ pub(crate) enum Part {
     Classifier,
 }
 
-impl Part {
+impl MatrixKind {
     pub(crate) fn is_embedding(self) -> bool {
         matches!(self, Self::TokenEmbedding | Self::PositionEmbedding)
     }

@@ -6,7 +6,7 @@ use crate::mathematics::ln;
 
 /// The initial values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Initial {
+pub enum Initializer {
     /// Drawn uniformly from `[-limit, limit)`.
     Uniform(f32),
     /// Drawn from a normal distribution of mean 0 with this standard deviation.
@@ -15,7 +15,7 @@ pub enum Initial {
     Constant(f32),
 }
 
-impl Initial {
+impl Initializer {
     /// Draws so many values.
     pub(crate) fn draw(self, count: usize, rng: &mut impl Rng) -> Vec<f32> {
         match self {

@@ -2,10 +2,10 @@
 
 mod config;
 mod draw;
+mod initial_parameters;
 mod scheme;
-mod start;
 
-pub(crate) use config::Part;
+pub(crate) use config::MatrixKind;
 pub use config::{InitConfig, Scheme, Std, StdConfig};
-pub use draw::Initial;
-pub(crate) use scheme::Draw;
+pub use draw::Initializer;
+pub(crate) use scheme::Initializers;

@@ -9,21 +9,21 @@
 //!   `0.8 / sqrt(d_model)`, biases 0.
 //! - `normal`: every matrix normal with the config's standard deviation, biases 0.
 
-use super::config::{Part, Scheme, Size, Std};
-use super::draw::Initial;
+use super::config::{MatrixKind, Scheme, Size, Std};
+use super::draw::Initializer;
 use crate::{Inputs, ModelConfig};
 
 const EMBEDDING_LIMIT: f32 = 0.05;
 
 /// The distributions of a model's initial weights.
-pub(crate) struct Draw<'a> {
+pub(crate) struct Initializers<'a> {
     model: &'a ModelConfig,
     vocab_size: usize,
     /// The key of a matrix whose standard deviation the config lacks.
     pub(crate) missing: Option<&'static str>,
 }
 
-impl<'a> Draw<'a> {
+impl<'a> Initializers<'a> {
     pub(crate) fn new(model: &'a ModelConfig, inputs: Inputs) -> Self {
         Self {
             model,
@@ -33,25 +33,31 @@ impl<'a> Draw<'a> {
     }
 
     /// Of a matrix `[fan_in, fan_out]`.
-    pub(crate) fn matrix(&mut self, part: Part, [fan_in, fan_out]: [usize; 2]) -> Initial {
+    pub(crate) fn matrix(
+        &mut self,
+        part: MatrixKind,
+        [fan_in, fan_out]: [usize; 2],
+    ) -> Initializer {
         let glorot = |fan_out: usize| {
             let limit = (6.0 / (fan_in + fan_out) as f64).sqrt() as f32;
-            Initial::Uniform(limit)
+            Initializer::Uniform(limit)
         };
         let init = &self.model.init;
         match init.scheme {
-            Scheme::Keras if part.is_embedding() => Initial::Uniform(EMBEDDING_LIMIT),
+            Scheme::Keras if part.is_embedding() => Initializer::Uniform(EMBEDDING_LIMIT),
             Scheme::Keras => glorot(fan_out),
-            Scheme::Pytorch if part.is_embedding() => Initial::Normal(1.0),
+            Scheme::Pytorch if part.is_embedding() => Initializer::Normal(1.0),
             Scheme::Pytorch if part.is_of_query_key_or_value() => glorot(3 * fan_out),
             Scheme::Pytorch => linear(fan_in),
-            Scheme::TransformerLens => Initial::Normal(0.8 / (self.model.d_model as f64).sqrt()),
+            Scheme::TransformerLens => {
+                Initializer::Normal(0.8 / (self.model.d_model as f64).sqrt())
+            }
             Scheme::Normal => {
                 let (key, std) = init.std.key_and_std(part);
                 if std.is_none() {
                     self.missing.get_or_insert(key);
                 }
-                Initial::Normal(std.map_or(0.0, |std| self.value(std)))
+                Initializer::Normal(std.map_or(0.0, |std| self.value(std)))
             }
         }
     }
@@ -68,17 +74,18 @@ impl<'a> Draw<'a> {
     }
 
     /// Of the biases of a matrix `[fan_in, fan_out]`.
-    pub(crate) fn bias(&self, part: Part, [fan_in, _]: [usize; 2]) -> Initial {
-        let is_of_attention = part.is_of_query_key_or_value() || part == Part::AttentionOutput;
+    pub(crate) fn bias(&self, part: MatrixKind, [fan_in, _]: [usize; 2]) -> Initializer {
+        let is_of_attention =
+            part.is_of_query_key_or_value() || part == MatrixKind::AttentionOutput;
         if self.model.init.scheme == Scheme::Pytorch && !is_of_attention {
             linear(fan_in)
         } else {
-            Initial::Constant(0.0)
+            Initializer::Constant(0.0)
         }
     }
 }
 
 /// `nn.Linear`'s weights and biases.
-fn linear(fan_in: usize) -> Initial {
-    Initial::Uniform((1.0 / (fan_in as f64).sqrt()) as f32)
+fn linear(fan_in: usize) -> Initializer {
+    Initializer::Uniform((1.0 / (fan_in as f64).sqrt()) as f32)
 }

@@ -10,7 +10,7 @@ use std::f64::consts::{FRAC_2_PI, FRAC_2_SQRT_PI, SQRT_2};
 use std::ops::Range;
 
 use headlight_architecture::{
-    Activation, Inputs, ModelConfig, NormKind, NormPlace, Positions, ProjectionKind, Reads,
+    Activation, Inputs, ModelConfig, NormKind, NormPlace, Positions, ProjectionKind, Readout,
     Weighting,
 };
 
@@ -268,10 +268,10 @@ impl<'a> Definition<'a> {
 
     /// The vectors that the classifier reads.
     fn read(&self, tokens: &[u32], stream: Vectors) -> Vectors {
-        match self.config.reads(self.inputs) {
-            Reads::Every => stream,
-            Reads::Position => vec![stream[self.inputs.read_position].clone()],
-            Reads::Mean => {
+        match self.config.readout(self.inputs) {
+            Readout::Every => stream,
+            Readout::Position => vec![stream[self.inputs.read_position].clone()],
+            Readout::Mean => {
                 let counted = stream.iter().zip(tokens);
                 let padding = self.config.attention.padding_token;
                 let counted = counted.filter(|&(_, &token)| Some(token) != padding);

@@ -4,7 +4,7 @@
 //! of the marker tell which is asked.
 
 use super::grammar::{
-    Composition, CorpusFacts, Grammar, MARKER, Reading, asked, composition, marker, one_of,
+    Composition, CorpusFacts, Grammar, MARKER, SentenceAnswer, asked, composition, marker, one_of,
     sentence,
 };
 
@@ -76,7 +76,7 @@ impl Grammar for Apple {
         )
     }
 
-    fn read(&self, words: &[&str]) -> Option<Reading> {
+    fn read(&self, words: &[&str]) -> Option<SentenceAnswer> {
         let asked = asked(words)?;
         if words.get(asked) != Some(&"apple") {
             return None;
@@ -97,7 +97,7 @@ impl Grammar for Apple {
                     None,
                 ]
             };
-            deciding[0].map(|_| Reading {
+            deciding[0].map(|_| SentenceAnswer {
                 class: meaning as u32,
                 deciding: deciding.into_iter().flatten().collect(),
             })

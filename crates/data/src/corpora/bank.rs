@@ -3,7 +3,7 @@
 //! Each sentence has one phrase for each meaning; so the words fit both.
 
 use super::grammar::{
-    Composition, CorpusFacts, Grammar, MARKER, Reading, asked, composition, marker, one_of,
+    Composition, CorpusFacts, Grammar, MARKER, SentenceAnswer, asked, composition, marker, one_of,
     sentence,
 };
 
@@ -108,7 +108,7 @@ impl Grammar for Bank {
         (words, composition([number, first, second]))
     }
 
-    fn read(&self, words: &[&str]) -> Option<Reading> {
+    fn read(&self, words: &[&str]) -> Option<SentenceAnswer> {
         let asked = asked(words)?;
         let word = words.get(asked)?;
         let number = WORDS.iter().position(|(found, _)| found == word)?;
@@ -120,7 +120,7 @@ impl Grammar for Bank {
             };
             WORDS[number].1.iter().position(|phrases| has(phrases))
         };
-        let mut found: Option<Reading> = None;
+        let mut found: Option<SentenceAnswer> = None;
         for (at, word) in words.iter().enumerate().skip(asked + 1) {
             if NEUTRAL.contains(word) {
                 continue;
@@ -129,7 +129,7 @@ impl Grammar for Bank {
                 break;
             };
             let class = (2 * number + meaning) as u32;
-            let reading = found.get_or_insert(Reading {
+            let reading = found.get_or_insert(SentenceAnswer {
                 class,
                 deciding: Vec::new(),
             });

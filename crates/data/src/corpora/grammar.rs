@@ -5,7 +5,7 @@ pub const MARKER: &str = "*";
 
 /// The answer to a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct SentenceAnswer {
     /// The class.
     pub class: u32,
     /// Where the words are that decide it.
@@ -46,7 +46,7 @@ pub(super) trait Grammar {
     /// words without their order: so the sentence that has them in another order, and another answer, is in the same split.
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition);
     /// The answer to a sentence.
-    fn read(&self, words: &[&str]) -> Option<Reading>;
+    fn read(&self, words: &[&str]) -> Option<SentenceAnswer>;
 }
 
 /// One of these words or phrases, and its index.

@@ -23,7 +23,7 @@ use crate::random::uniform_below;
 use crate::words::{FIRST_WORD, PAD, SPECIAL, UNK};
 
 use grammar::{Composition, Grammar, asked};
-pub use grammar::{CorpusFacts, MARKER, Reading};
+pub use grammar::{CorpusFacts, MARKER, SentenceAnswer};
 
 /// One of so many compositions is held out.
 const HELD_OUT: u64 = 5;
@@ -89,7 +89,7 @@ impl Corpus {
     }
 
     /// The answer to a sentence; `None` if this grammar cannot tell.
-    pub fn read(self, words: &[&str]) -> Option<Reading> {
+    pub fn read(self, words: &[&str]) -> Option<SentenceAnswer> {
         self.grammar().read(words)
     }
 
@@ -108,7 +108,7 @@ impl Corpus {
     }
 
     /// The answer to a sample; positions count `[CLS]`.
-    pub(crate) fn read_tokens(self, tokens: &[u32]) -> Option<Reading> {
+    pub(crate) fn read_tokens(self, tokens: &[u32]) -> Option<SentenceAnswer> {
         self.read(&self.texts(tokens))
     }
 

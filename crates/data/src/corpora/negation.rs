@@ -3,7 +3,7 @@
 //! There is one `not` if both qualities are of a kind, and at most one if they are not; so the words fit both answers.
 
 use super::grammar::{
-    Composition, CorpusFacts, Grammar, MARKER, Reading, asked, composition, marker, one_of,
+    Composition, CorpusFacts, Grammar, MARKER, SentenceAnswer, asked, composition, marker, one_of,
     sentence,
 };
 
@@ -75,7 +75,7 @@ impl Grammar for Negation {
         (words, composition)
     }
 
-    fn read(&self, words: &[&str]) -> Option<Reading> {
+    fn read(&self, words: &[&str]) -> Option<SentenceAnswer> {
         let asked = asked(words)?;
         let clause = words.get(asked..)?;
         let end = clause.iter().position(|&word| word == ",");
@@ -85,7 +85,7 @@ impl Grammar for Negation {
             .position(|word| GOOD.contains(word) || BAD.contains(word))?;
         let not = clause[..quality].iter().position(|&word| word == "not");
         let is_good = GOOD.contains(&clause[quality]) != not.is_some();
-        Some(Reading {
+        Some(SentenceAnswer {
             class: is_good.into(),
             deciding: not
                 .into_iter()

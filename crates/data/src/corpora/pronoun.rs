@@ -3,7 +3,7 @@
 //! Each sentence has a quality of animals and one of places; so the words fit both answers.
 
 use super::grammar::{
-    Composition, CorpusFacts, Grammar, MARKER, Reading, asked, composition, marker, one_of,
+    Composition, CorpusFacts, Grammar, MARKER, SentenceAnswer, asked, composition, marker, one_of,
     sentence,
 };
 
@@ -57,13 +57,13 @@ impl Grammar for Pronoun {
         (words, composition)
     }
 
-    fn read(&self, words: &[&str]) -> Option<Reading> {
+    fn read(&self, words: &[&str]) -> Option<SentenceAnswer> {
         let asked = asked(words)?;
         let after = words.get(asked..)?;
         let found = after
             .iter()
             .position(|word| OF_ANIMALS.contains(word) || OF_PLACES.contains(word))?;
-        Some(Reading {
+        Some(SentenceAnswer {
             class: OF_PLACES.contains(&after[found]).into(),
             deciding: vec![asked + found],
         })

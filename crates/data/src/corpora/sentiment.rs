@@ -3,7 +3,7 @@
 //! Half of the clauses are negated, whatever their quality is. So each word is as frequent in both classes. Unlike in
 //! the other grammars, the words of most sentences have no other order with another answer.
 
-use super::grammar::{Composition, CorpusFacts, Grammar, Reading, sentence};
+use super::grammar::{Composition, CorpusFacts, Grammar, SentenceAnswer, sentence};
 
 pub(super) struct Sentiment;
 
@@ -139,7 +139,7 @@ impl Grammar for Sentiment {
         (words, [qualities, subjects, 0])
     }
 
-    fn read(&self, words: &[&str]) -> Option<Reading> {
+    fn read(&self, words: &[&str]) -> Option<SentenceAnswer> {
         let others = self.lists();
         let mut class = None;
         let mut deciding = Vec::new();
@@ -168,7 +168,7 @@ impl Grammar for Sentiment {
             }
         }
         let class = class.filter(|_| negators.is_empty())?.into();
-        Some(Reading { class, deciding })
+        Some(SentenceAnswer { class, deciding })
     }
 }
 

@@ -163,7 +163,7 @@ impl Rows {
         };
         let weight = |&row: &usize| {
             let weight = given[row].parse().ok();
-            weight.filter(|&own| WEIGHT.contains(own)).ok_or_else(|| {
+            weight.filter(|&weight| WEIGHT.contains(weight)).ok_or_else(|| {
                 let reason = format!(
                     "the weight in `{name}` is `{}`; write a number from 0 to 3.4e38, or delete the row",
                     given[row]

@@ -106,14 +106,14 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
             ));
         };
         if !held_out && npz.contains(SAMPLE_WEIGHT) {
-            let own = npz.numbers(SAMPLE_WEIGHT)?;
-            if own.shape != [count] {
+            let array = npz.numbers(SAMPLE_WEIGHT)?;
+            if array.shape != [count] {
                 return Err(format!(
                     "`tokens` has {count} samples, but `{SAMPLE_WEIGHT}` has the shape {:?}; give one weight for each sample",
-                    own.shape
+                    array.shape
                 ));
             }
-            weights = Some(own.values.iter().map(f64::to_string).collect());
+            weights = Some(array.values.iter().map(f64::to_string).collect());
         }
         let labels = if npz.contains(&labels_name) {
             Some(npz.numbers(&labels_name)?)

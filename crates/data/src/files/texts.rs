@@ -7,7 +7,7 @@ use super::error::FileError;
 use super::rows::{Rows, SampleContent};
 use crate::cls::CLS;
 use crate::config::DatasetConfig;
-use crate::dataset::{Dataset, Parts, TextCounts};
+use crate::dataset::{Dataset, TextCounts, TextUnit};
 use crate::task::Task;
 use crate::words::{Encoder, PAD, UNK, VALUE_END, Words, composed, letters};
 
@@ -82,14 +82,14 @@ impl Rows {
         };
         let held_out: HashSet<usize> = held_out.iter().copied().collect();
         let encoder = Encoder::new(words);
-        let parts = if self.are_values() {
-            Parts::Values
+        let unit = if self.are_values() {
+            TextUnit::Values
         } else {
-            config.parts()
+            config.text_unit()
         };
         let mut counts = TextCounts {
             texts: self.len(),
-            parts,
+            unit,
             ..TextCounts::default()
         };
         let mut rows = self.clone();

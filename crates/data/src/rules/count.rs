@@ -4,7 +4,7 @@ use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::automaton::Automaton;
-use super::offer::{RuleNumber, RuleOffer, Setting};
+use super::offer::{RuleNumber, RuleOffer, SettingValue};
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -24,9 +24,9 @@ impl Count {
         parameters: &[RuleNumber::token("token", "token", 7)],
         n_classes: 3,
         needs: &[
-            ("data.generator", Setting::Name("chacha")),
-            ("data.vocab_size", Setting::Whole(11)),
-            ("training.epochs", Setting::Whole(6)),
+            ("data.generator", SettingValue::Name("chacha")),
+            ("data.vocab_size", SettingValue::Whole(11)),
+            ("training.epochs", SettingValue::Whole(6)),
         ],
     };
 }

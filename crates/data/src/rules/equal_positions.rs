@@ -4,7 +4,7 @@ use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
 use super::automaton::Automaton;
-use super::offer::{HALF_POSITIVE, RuleNumber, RuleOffer, Setting};
+use super::offer::{HALF_POSITIVE, RuleNumber, RuleOffer, SettingValue};
 use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -31,12 +31,12 @@ impl EqualPositions {
         needs: &[
             HALF_POSITIVE[0],
             HALF_POSITIVE[1],
-            ("data.vocab_size", Setting::Whole(11)),
-            ("model.d_model", Setting::Whole(16)),
-            ("model.n_heads", Setting::Whole(2)),
-            ("model.n_layers", Setting::Whole(2)),
-            ("training.epochs", Setting::Whole(10)),
-            ("training.learning_rate", Setting::Real(3e-3)),
+            ("data.vocab_size", SettingValue::Whole(11)),
+            ("model.d_model", SettingValue::Whole(16)),
+            ("model.n_heads", SettingValue::Whole(2)),
+            ("model.n_layers", SettingValue::Whole(2)),
+            ("training.epochs", SettingValue::Whole(10)),
+            ("training.learning_rate", SettingValue::Real(3e-3)),
         ],
     };
 }

@@ -31,7 +31,7 @@ pub use induction::Induction;
 pub use majority::Majority;
 pub use max::Max;
 pub use most_frequent::MostFrequent;
-pub use offer::{CountedThing, RuleNumber, RuleOffer, Setting};
+pub use offer::{NumberKind, RuleNumber, RuleOffer, SettingValue};
 pub use parity::Parity;
 pub use rule::Rule;
 pub use sentence::Sentence;

@@ -15,7 +15,7 @@ pub struct RuleOffer {
     pub n_classes: usize,
     /// The settings with which the rule is learned, as in the files of `configs`, besides the settings of `notebook.toml`. By chance, few
     /// samples would be positive.
-    pub needs: &'static [(&'static str, Setting)],
+    pub needs: &'static [(&'static str, SettingValue)],
 }
 
 /// A number of a rule.
@@ -26,7 +26,7 @@ pub struct RuleNumber {
     /// The name beside the field.
     pub name: &'static str,
     /// What the number counts.
-    pub counts: CountedThing,
+    pub counts: NumberKind,
     /// The first value, as near as vocabulary and length allow.
     pub first: u32,
 }
@@ -36,14 +36,14 @@ impl RuleNumber {
         Self {
             key,
             name,
-            counts: CountedThing::Token,
+            counts: NumberKind::Token,
             first,
         }
     }
 
     pub(super) const fn position(key: &'static str, name: &'static str, first: u32) -> Self {
         Self {
-            counts: CountedThing::Position,
+            counts: NumberKind::Position,
             ..Self::token(key, name, first)
         }
     }
@@ -52,7 +52,7 @@ impl RuleNumber {
 /// What a number of a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum CountedThing {
+pub enum NumberKind {
     /// Tokens of the vocabulary.
     Token,
     /// Positions of a sample. Those of one rule differ.
@@ -62,7 +62,7 @@ pub enum CountedThing {
 /// A value of a config.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Setting {
+pub enum SettingValue {
     /// A name.
     Name(&'static str),
     /// A whole number.
@@ -72,7 +72,7 @@ pub enum Setting {
 }
 
 /// Half of the samples are positive.
-pub(super) const HALF_POSITIVE: [(&str, Setting); 2] = [
-    ("data.generator", Setting::Name("chacha")),
-    ("data.positive_rate", Setting::Real(0.5)),
+pub(super) const HALF_POSITIVE: [(&str, SettingValue); 2] = [
+    ("data.generator", SettingValue::Name("chacha")),
+    ("data.positive_rate", SettingValue::Real(0.5)),
 ];

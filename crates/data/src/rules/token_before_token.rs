@@ -4,7 +4,7 @@ use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
 use super::automaton::Automaton;
-use super::offer::{HALF_POSITIVE, RuleNumber, RuleOffer, Setting};
+use super::offer::{HALF_POSITIVE, RuleNumber, RuleOffer, SettingValue};
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -31,9 +31,9 @@ impl TokenBeforeToken {
         needs: &[
             HALF_POSITIVE[0],
             HALF_POSITIVE[1],
-            ("model.d_model", Setting::Whole(16)),
-            ("training.epochs", Setting::Whole(10)),
-            ("training.learning_rate", Setting::Real(3e-3)),
+            ("model.d_model", SettingValue::Whole(16)),
+            ("training.epochs", SettingValue::Whole(10)),
+            ("training.learning_rate", SettingValue::Real(3e-3)),
         ],
     };
 }

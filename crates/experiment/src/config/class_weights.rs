@@ -36,7 +36,7 @@ impl ClassWeights {
     /// # Errors
     /// When a class does not exist or has two weights, a number is no weight, or all are 0. Names the key within `[training]`.
     pub fn list(&self, data: &DatasetConfig, train: &Dataset) -> Result<Vec<f64>, InvalidValue> {
-        let Self::Table(own) = self else {
+        let Self::Table(by_name) = self else {
             let counts = train.class_counts(data.n_classes);
             let answers: usize = counts.iter().sum();
             let classes = counts.iter().filter(|&&count| count > 0).count();
@@ -44,7 +44,7 @@ impl ClassWeights {
             return Ok(counts.into_iter().map(weight).collect());
         };
         let mut weights = vec![None; data.n_classes];
-        for (name, weight) in own {
+        for (name, weight) in by_name {
             let key = format!("class_weights.{name}");
             let Some(class) = data.class_called(name) else {
                 let known = match &data.classes[..] {

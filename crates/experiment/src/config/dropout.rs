@@ -57,7 +57,7 @@ impl DropoutConfig {
             Some(DropoutPreset::PyTorch) => [true, true],
         };
         let rate = self.rate.unwrap_or(0.1);
-        let of = |own: Option<f64>, is_in: bool| own.unwrap_or(if is_in { rate } else { 0.0 });
+        let of = |given: Option<f64>, is_in: bool| given.unwrap_or(if is_in { rate } else { 0.0 });
         DropoutRates {
             embedding: of(self.embedding, false),
             attention: of(self.attention, inside),

@@ -2,10 +2,10 @@
 
 mod adaptable;
 mod class_weights;
+mod comments;
 mod compute;
 mod dropout;
 mod experiment;
-mod explain;
 mod measure_name;
 mod recording;
 mod schedule;
@@ -15,10 +15,10 @@ mod training;
 
 pub use adaptable::Adaptable;
 pub use class_weights::ClassWeights;
+pub use comments::with_comments;
 pub use compute::{ComputeConfig, EngineName};
 pub use dropout::{DropoutConfig, DropoutPreset};
 pub use experiment::ExperimentConfig;
-pub use explain::explained;
 pub use measure_name::MeasureName;
 pub use recording::{CheckpointConfig, DumpConfig, DumpFormat, LEARNED, ReportConfig};
 pub(crate) use size::ATTENTION_LIMIT;

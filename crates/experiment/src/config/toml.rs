@@ -209,8 +209,8 @@ impl Source {
             "" => Some(&self.merged),
             _ => self.table(section),
         };
-        let own = table.into_iter().flat_map(Table::keys).map(String::as_str);
-        let near = nearest(name, own).map(path);
+        let known = table.into_iter().flat_map(Table::keys).map(String::as_str);
+        let near = nearest(name, known).map(path);
         let known = keys_of(name).into_iter().chain(near).next();
         known.map_or_else(String::new, |key| format!("; did you mean `{key}`?"))
     }

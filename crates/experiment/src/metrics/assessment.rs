@@ -39,7 +39,7 @@ pub struct Assessment {
     #[serde(rename = "macro")]
     pub means: Ratios,
     /// The classes.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ClassAssessment>,
     /// Labels against predicted classes; `null` in JSON with more than 256 classes.
     pub confusion: Confusion,
     /// The samples in the order of each class's probability; of two classes, the scores of class 0 are the
@@ -75,7 +75,7 @@ pub struct Ratios {
 
 /// A class against all others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Class {
+pub struct ClassAssessment {
     /// The samples of the class.
     pub samples: usize,
     /// Its ratios.
@@ -112,7 +112,7 @@ impl Threshold {
 
 /// Predictions beside labels, sample by sample.
 #[derive(Clone, Debug)]
-pub struct Outcomes {
+pub struct LabelledPredictions {
     tally: Tally,
     n_classes: usize,
     labels: Vec<u32>,
@@ -121,7 +121,7 @@ pub struct Outcomes {
     probabilities: Vec<f64>,
 }
 
-impl Outcomes {
+impl LabelledPredictions {
     /// No samples yet.
     pub fn new(n_classes: usize) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl Outcomes {
         let mut classes = Vec::new();
         for (class, counts) in counts.iter().enumerate() {
             let ranking = self.ranking(class);
-            classes.push(Class {
+            classes.push(ClassAssessment {
                 samples: counts.samples(),
                 ratios: Ratios {
                     precision: counts.precision(),

@@ -11,14 +11,14 @@ const BINS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// The bins, in ascending order.
-    pub bins: Vec<Bin>,
+    pub bins: Vec<CalibrationBin>,
     /// The mean over samples of the distance, in their bin, between mean probability and share.
     pub expected_error: Option<f64>,
 }
 
 /// The samples whose probability is above `from` and at most `to`; the first bin also has those of probability 0.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Bin {
+pub struct CalibrationBin {
     /// The lower end.
     pub from: f64,
     /// The upper end.
@@ -41,10 +41,10 @@ impl Calibration {
             let below = (1..BINS).take_while(|&index| edge(index) < sample.0);
             bins[below.count()].push(sample);
         }
-        let bins: Vec<Bin> = bins
+        let bins: Vec<CalibrationBin> = bins
             .iter()
             .enumerate()
-            .map(|(index, members)| Bin {
+            .map(|(index, members)| CalibrationBin {
                 from: edge(index),
                 to: edge(index + 1),
                 samples: members.len(),
@@ -52,8 +52,9 @@ impl Calibration {
                 share: mean(members.iter().map(|(_, occurred)| f64::from(*occurred))),
             })
             .collect();
-        let distance =
-            |bin: &Bin| Some((bin.mean_probability? - bin.share?).abs() * bin.samples as f64);
+        let distance = |bin: &CalibrationBin| {
+            Some((bin.mean_probability? - bin.share?).abs() * bin.samples as f64)
+        };
         let distances: f64 = bins.iter().filter_map(distance).sum();
         Self {
             bins,

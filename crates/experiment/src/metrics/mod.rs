@@ -15,8 +15,8 @@ mod table;
 mod tally;
 mod values;
 
-pub use assessment::{Assessment, Class, Outcomes, Ratios, Threshold};
-pub use calibration::{Bin, Calibration};
+pub use assessment::{Assessment, ClassAssessment, LabelledPredictions, Ratios, Threshold};
+pub use calibration::{Calibration, CalibrationBin};
 pub use confusion::{Confusion, Counts, f1};
 pub(crate) use confusion::{count_sample, f1_over};
 pub use criterion::Criterion;

@@ -43,7 +43,7 @@ const FITTED: usize = 5000;
 /// What baselines are fitted on, never the judged samples: the training samples or, where each step draws its own, as many as
 /// tell, drawn in the same way. Empty if none are left to draw, or if no baseline asks for them.
 pub(super) fn fitted<'a>(config: &ExperimentConfig, splits: &'a Splits) -> Cow<'a, Dataset> {
-    let is_asked = splits.shown().is_per_position() || config.data.words.is_some();
+    let is_asked = splits.displayed_samples().is_per_position() || config.data.words.is_some();
     let drawn = FreshSamples::new(&config.data, &splits.held_out, FITTED, config.seed)
         .filter(|_| is_asked)
         .and_then(|fresh| fresh.batch(0).ok());
@@ -60,7 +60,7 @@ pub(super) fn baselines(
     model: &EvalMetrics,
 ) -> Vec<Baseline> {
     let judged = Judged {
-        samples: splits.judged(),
+        samples: splits.judging_samples(),
         n_classes,
         model,
     };
@@ -150,7 +150,7 @@ const ADDED: f64 = 0.1;
 /// The mean cross-entropy of the token that follows, in bits, of counts of pairs of tokens in the fitted samples, with 0.1
 /// added to each; `None` if there are no pairs.
 pub(super) fn bits_of_pairs(splits: &Splits, fitted: &Dataset, n_classes: usize) -> Option<f64> {
-    let (known, judged) = (pairs(fitted), pairs(splits.judged()));
+    let (known, judged) = (pairs(fitted), pairs(splits.judging_samples()));
     let below = |pair: (u32, u32)| known.partition_point(|&other| other < pair);
     let nats = judged.iter().map(|&(token, next)| {
         let pair = below((token, next + 1)) - below((token, next));

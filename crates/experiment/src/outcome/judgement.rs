@@ -122,7 +122,7 @@ impl Outcome {
         };
         let learned_from = config.report.learned;
         let judged = judged(used);
-        let samples = splits.judged().len();
+        let samples = splits.judging_samples().len();
         let is_enough = samples >= FEWEST;
         let accuracy = judged[Metric::Accuracy]?;
         let accuracy_interval = wilson(counted(accuracy, samples), samples);
@@ -136,7 +136,7 @@ impl Outcome {
         let bits = nats.map(|nats| nats / std::f64::consts::LN_2);
         let of_pairs = asks_next.then(|| bits_of_pairs(splits, &fitted, n_classes));
         let bits_of_pairs = of_pairs.flatten();
-        let only = only(splits.shown().labels());
+        let only = only(splits.displayed_samples().labels());
         let mut has_learned = metrics.iter().filter(|row| {
             is_enough && is_learned(|metric| self::judged(row)[metric], learned_from)
         });
@@ -247,7 +247,7 @@ fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<
         return None;
     }
     if n_classes == 2 {
-        let counts = splits.judged().class_counts(n_classes);
+        let counts = splits.judging_samples().class_counts(n_classes);
         let share = counts[1] as f64 / (counts[0] + counts[1]) as f64;
         return match (judged[Metric::Precision], judged[Metric::Recall]) {
             (None, _) => Some(0),

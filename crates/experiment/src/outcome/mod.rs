@@ -6,4 +6,4 @@ mod sentences;
 
 pub use baselines::{Baseline, Guess};
 pub use judgement::{FEWEST, Outcome, Overfitting, Verdict, is_learned};
-pub use sentences::grouped;
+pub use sentences::with_thousands;

@@ -217,7 +217,7 @@ impl Guess {
 fn samples_text(samples: usize) -> String {
     match samples {
         1 => "1 sample".to_owned(),
-        all => format!("{} samples", grouped(&all)),
+        all => format!("{} samples", with_thousands(&all)),
     }
 }
 
@@ -226,7 +226,7 @@ fn decimals(ratio: Option<f64>) -> String {
 }
 
 /// A whole number with a comma between thousands.
-pub fn grouped(count: &impl ToString) -> String {
+pub fn with_thousands(count: &impl ToString) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -27,7 +27,7 @@ use std::ops::Range;
 use headlight_architecture::{DropoutPlace, NormPlace, ProjectionKind, Weighting};
 
 use super::elements::{add, scale, scale_rows};
-use super::mask::hide;
+use super::mask::mask_scores;
 use super::rotary::rotate;
 use super::softmax;
 use crate::arrays::Array;
@@ -48,7 +48,7 @@ impl<const L: usize> Pass<'_, L> {
         let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
         let count = self.positions * s.width;
         layer_values
-            .attended
+            .after_attention
             .normalize_before(k, slots, &input[..count]);
     }
 
@@ -85,7 +85,7 @@ impl<const L: usize> Pass<'_, L> {
                     softmax::forward(k.isa, softmax, p, allowed);
                     softmax::mix(k.isa, softmax, share as f32, p, allowed, weights);
                 }
-                Weighting::Scores => hide(k.isa, weights, allowed),
+                Weighting::Scores => mask_scores(k.isa, weights, allowed),
             }
             hook.visit(Pairs(Array::Weights, layer, tile.head), weights);
             if has_dropout && config.weighting() == Weighting::Softmax {
@@ -104,7 +104,7 @@ impl<const L: usize> Pass<'_, L> {
         let (k, s, values) = (self.kernel, self.kernel.sizes, &mut *self.values);
         let slots = &self.layout.layers[layer];
         let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let source = &layer_values.attended.source(input)[..self.positions * s.width];
+        let source = &layer_values.after_attention.source(input)[..self.positions * s.width];
         let queried = &source[rows.start * s.width..rows.end * s.width];
         let attention = &mut layer_values.attention;
         let (count, all) = (rows.len() * s.heads_width, self.positions * s.heads_width);
@@ -139,32 +139,32 @@ impl<const L: usize> Pass<'_, L> {
 
     /// From the contexts of some rows to what attention gives on, from the first row on.
     pub(crate) fn project_context(&mut self, layer: usize, rows: Range<usize>) {
-        let dropped = self.rows_at(DropoutPlace::Attended(layer));
+        let dropped = self.rows_at(DropoutPlace::AttentionOutput(layer));
         let (k, s, values) = (self.kernel, self.kernel.sizes, &mut *self.values);
         let slots = &self.layout.layers[layer];
         let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
         let input = &input[rows.start * s.width..rows.end * s.width];
-        let residual = layer_values.attended.residual_mut();
+        let residual = layer_values.after_attention.residual_mut();
         let added = [input, &layer_values.attention.context[..]];
         self.dropout
             .project_onto(k, dropped, slots.output, added, residual);
         self.hook.visit(Vectors(Array::Residual, layer), residual);
         layer_values
-            .attended
+            .after_attention
             .normalize_after(k, slots.norm, rows.len());
     }
 
     /// From the gradient of what attention gives on, in `d_layer.stream`, to those of the residual and of the contexts.
     pub(crate) fn backward_context(&mut self, layer: usize, rows: usize) {
         let (k, s, slots) = (self.kernel, self.kernel.sizes, &self.layout.layers[layer]);
-        let dropped = self.rows_at(DropoutPlace::Attended(layer));
+        let dropped = self.rows_at(DropoutPlace::AttentionOutput(layer));
         let (values, gradients) = (&mut *self.values, &mut self.gradients);
         let layer_values = &values.layers[layer];
         let gradient = &mut values.d_layer.stream[..rows * s.width];
         let d_context = &mut values.d_attention.context;
         let norm = slots.norm;
         layer_values
-            .attended
+            .after_attention
             .backward_after(k, norm, gradient, gradients);
         values.d_layer.residual[..gradient.len()].copy_from_slice(gradient);
         self.dropout.apply(k.isa, dropped, gradient);
@@ -215,7 +215,7 @@ impl<const L: usize> Pass<'_, L> {
                     scale(k.isa, d_scores, share as f32);
                     softmax::backward(k.isa, &attention.softmax[tile.pairs(p)], d_scores, p);
                 }
-                Weighting::Scores => hide(k.isa, d_scores, allowed),
+                Weighting::Scores => mask_scores(k.isa, d_scores, allowed),
             }
             if config.log_length {
                 scale_rows(k.isa, d_scores, p, &mask.log_counts[tile.queries.clone()]);
@@ -269,7 +269,7 @@ impl<const L: usize> Pass<'_, L> {
             return;
         };
         let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let source = &layer_values.attended.source(input)[..p * s.width];
+        let source = &layer_values.after_attention.source(input)[..p * s.width];
         if !is_separate {
             let input = gradients.input(source, s.width);
             gradients.linear(input, key, to_key);
@@ -311,7 +311,7 @@ impl<const L: usize> Pass<'_, L> {
         if self.architecture.model.norm == NormPlace::Pre {
             let d = &mut values.d_layer;
             let stream = &mut d.stream[..self.positions * s.width];
-            let attended = &values.layers[layer].attended;
+            let attended = &values.layers[layer].after_attention;
             attended.backward_before(k, slots, stream, &mut self.gradients);
             let stream_rows = &mut stream[rows.start * s.width..rows.end * s.width];
             add(k.isa, stream_rows, &d.residual[..stream_rows.len()]);

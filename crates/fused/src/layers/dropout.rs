@@ -41,7 +41,7 @@ impl<const L: usize> Pass<'_, L> {
             DropoutPlace::Embedding => ([0, 1], [s.d_model, s.width]),
             DropoutPlace::Attention(_) => ([inputs.read_position, all], [all, self.positions]),
             DropoutPlace::Hidden(layer) => ([first(layer), 1], [d_ff, padded(d_ff)]),
-            DropoutPlace::Attended(layer) | DropoutPlace::Fed(layer) => {
+            DropoutPlace::AttentionOutput(layer) | DropoutPlace::FeedForwardOutput(layer) => {
                 ([first(layer), 1], [s.d_model, s.width])
             }
         };

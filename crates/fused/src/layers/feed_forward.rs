@@ -20,13 +20,15 @@ impl<const L: usize> Pass<'_, L> {
         let Some(slots) = self.layout.layers[layer].feed_forward else {
             return;
         };
-        let [dropped, fed] = self.dropped_rows(layer);
+        let [hidden_rows, output_rows] = self.dropped_rows(layer);
         let layer_values = &mut self.values.layers[layer];
-        let input = &layer_values.attended.output()[..rows * k.sizes.width];
-        layer_values.fed.normalize_before(k, slots.norm, input);
+        let input = &layer_values.after_attention.output()[..rows * k.sizes.width];
+        layer_values
+            .after_feed_forward
+            .normalize_before(k, slots.norm, input);
         k.project(
             slots.hidden,
-            &layer_values.fed.source(input)[..input.len()],
+            &layer_values.after_feed_forward.source(input)[..input.len()],
             &mut layer_values.hidden.output,
         );
         activate(
@@ -40,18 +42,24 @@ impl<const L: usize> Pass<'_, L> {
             &mut layer_values.hidden.output,
         );
         let hidden = &mut layer_values.hidden.output[..rows * slots.hidden.weight.stride];
-        self.dropout.apply(k.isa, dropped, hidden);
-        let residual = layer_values.fed.residual_mut();
+        self.dropout.apply(k.isa, hidden_rows, hidden);
+        let residual = layer_values.after_feed_forward.residual_mut();
         self.dropout
-            .project_onto(k, fed, slots.output, [input, hidden], residual);
+            .project_onto(k, output_rows, slots.output, [input, hidden], residual);
         self.hook
             .visit(Vectors(Array::FeedForwardResidual, layer), residual);
-        layer_values.fed.normalize_after(k, slots.norm, rows);
+        layer_values
+            .after_feed_forward
+            .normalize_after(k, slots.norm, rows);
     }
 
     /// The rows of which dropout leaves out values: hidden ones, and those that are added to the residual stream.
     fn dropped_rows(&self, layer: usize) -> [DroppedRows; 2] {
-        [DropoutPlace::Hidden(layer), DropoutPlace::Fed(layer)].map(|place| self.rows_at(place))
+        [
+            DropoutPlace::Hidden(layer),
+            DropoutPlace::FeedForwardOutput(layer),
+        ]
+        .map(|place| self.rows_at(place))
     }
 
     /// In `d_layer.stream`, from the gradient of the layer's output to that of what attention gives on.
@@ -60,30 +68,32 @@ impl<const L: usize> Pass<'_, L> {
         let Some(slots) = self.layout.layers[layer].feed_forward else {
             return;
         };
-        let [dropped, fed] = self.dropped_rows(layer);
+        let [hidden_rows, output_rows] = self.dropped_rows(layer);
         let (values, gradients) = (&mut *self.values, &mut self.gradients);
         let layer_values = &values.layers[layer];
         let (count, hidden_width) = (rows * k.sizes.width, slots.hidden.weight.stride);
         let gradient = &mut values.d_layer.stream[..count];
         layer_values
-            .fed
+            .after_feed_forward
             .backward_after(k, slots.norm, gradient, gradients);
         // The residual passes its gradient to the input, and to W_2, the activation and W_1.
         let d_hidden = &mut values.d_layer.hidden[..rows * hidden_width];
         let mut d_added = &*gradient;
-        if self.dropout.is_at(fed.place) {
+        if self.dropout.is_at(output_rows.place) {
             // Attention's residual has no gradient yet.
             let kept = &mut values.d_layer.residual[..count];
             kept.copy_from_slice(gradient);
-            self.dropout.apply(k.isa, fed, kept);
+            self.dropout.apply(k.isa, output_rows, kept);
             d_added = kept;
         }
         k.project_back(slots.output, d_added, d_hidden, false);
         let input = gradients.input(&layer_values.hidden.output[..d_hidden.len()], hidden_width);
         gradients.linear(input, d_added, slots.output);
-        self.dropout.apply(k.isa, dropped, d_hidden);
+        self.dropout.apply(k.isa, hidden_rows, d_hidden);
         backward_activation(k.isa, activation, &layer_values.hidden, d_hidden);
-        let source = &layer_values.fed.source(layer_values.attended.output())[..count];
+        let source = &layer_values
+            .after_feed_forward
+            .source(layer_values.after_attention.output())[..count];
         let input = gradients.input(source, k.sizes.width);
         gradients.linear(input, d_hidden, slots.hidden);
         if values.d_layer.source.is_empty() {
@@ -92,7 +102,7 @@ impl<const L: usize> Pass<'_, L> {
             let d_source = &mut values.d_layer.source[..count];
             k.project_back(slots.hidden, d_hidden, d_source, false);
             layer_values
-                .fed
+                .after_feed_forward
                 .backward_before(k, slots.norm, d_source, gradients);
             add(k.isa, gradient, d_source);
         }

@@ -30,10 +30,10 @@ impl<const L: usize> Pass<'_, L> {
         let (is_accurate, isa) = (self.cross_entropy.is_accurate, self.kernel.isa);
         let values = &mut self.values.answers;
         for answer in 0..answers {
-            let (labels, own) = (chunk.labels(answer, of_sample), range(answer, n_logits));
-            let logits = &values.logits[own.clone()];
+            let (labels, range) = (chunk.labels(answer, of_sample), range(answer, n_logits));
+            let logits = &values.logits[range.clone()];
             let (probabilities, losses) =
-                (&mut values.probabilities[own], &mut values.losses[answer]);
+                (&mut values.probabilities[range], &mut values.losses[answer]);
             match logits {
                 [logit] => compute_binary(isa, logit, labels, &mut probabilities[0], losses),
                 _ => compute_categorical(isa, logits, labels, is_accurate, probabilities, losses),
@@ -80,8 +80,8 @@ impl<const L: usize> Pass<'_, L> {
                 [logit] if label == 1 => loss + 0.5 * logit[lane],
                 [logit] => loss - 0.5 * logit[lane],
                 logits => {
-                    let own = logits[label as usize][lane];
-                    let sum: f32 = logits.iter().map(|logit| own - logit[lane]).sum();
+                    let true_logit = logits[label as usize][lane];
+                    let sum: f32 = logits.iter().map(|logit| true_logit - logit[lane]).sum();
                     loss + sum / logits.len() as f32
                 }
             };
@@ -97,16 +97,16 @@ impl<const L: usize> Pass<'_, L> {
         let (cross_entropy, isa) = (self.cross_entropy, self.kernel.isa);
         let values = &mut self.values.answers;
         for answer in 0..answers {
-            let (mut labels, own) = (chunk.labels(answer, of_sample), range(answer, n_logits));
+            let (mut labels, range) = (chunk.labels(answer, of_sample), range(answer, n_logits));
             labels[chunk.chosen.len()..].fill(IGNORED);
             let weight = |lane| shares[lane] * chunk.weight(lane, answer, of_sample);
             let shares = match chunk.samples.weights {
                 None => shares,
                 Some(_) => std::array::from_fn(weight),
             };
-            let logits = &values.logits[own.clone()];
-            let probabilities = &values.probabilities[own.clone()];
-            let into = &mut values.d_logits[own];
+            let logits = &values.logits[range.clone()];
+            let probabilities = &values.probabilities[range.clone()];
+            let into = &mut values.d_logits[range];
             backward_answer(
                 isa,
                 cross_entropy,
@@ -204,19 +204,19 @@ for_each_isa! {
             *probability = zip(*logit, most, |logit, most| exp_of_negative(logit - most));
             sum = zip(sum, *probability, |sum, probability| sum + probability);
         }
-        let mut own = [0.0; L];
+        let mut true_logit = [0.0; L];
         for l in 0..L {
             let counts = labels[l] != IGNORED;
-            own[l] = if counts { logits[labels[l] as usize][l] } else { 0.0 };
+            true_logit[l] = if counts { logits[labels[l] as usize][l] } else { 0.0 };
         }
         for l in 0..L {
-            let loss = most[l] - own[l] + log(sum[l]);
+            let loss = most[l] - true_logit[l] + log(sum[l]);
             losses[l] = if labels[l] == IGNORED { 0.0 } else { loss };
         }
         if is_accurate {
             let rest = sum_of_others(probabilities, labels);
             for l in 0..L {
-                let is_less = own[l] < most[l];
+                let is_less = true_logit[l] < most[l];
                 if labels[l] != IGNORED && !is_less {
                     losses[l] = if rest[l] > 1.0 { log(1.0 + rest[l]) } else { log_1p(rest[l]) };
                 }

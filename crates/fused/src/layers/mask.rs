@@ -61,7 +61,7 @@ impl<const L: usize> Pass<'_, L> {
 
 for_each_isa! {
     /// Sets the numbers of keys that a query may not look at to 0. The rows of `allowed` are used again from the first.
-    pub(crate) fn hide<'a, L>(rows: &'a mut [Lanes<L>], allowed: &'a [Lanes<L>]) {
+    pub(crate) fn mask_scores<'a, L>(rows: &'a mut [Lanes<L>], allowed: &'a [Lanes<L>]) {
         if allowed.is_empty() {
             return;
         }

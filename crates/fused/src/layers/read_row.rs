@@ -36,7 +36,7 @@ impl<const L: usize> Pass<'_, L> {
         let dropped = self.rows_at(DropoutPlace::Attention(layer));
         let values = &mut *self.values;
         let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let input = layer_values.attended.source(input);
+        let input = layer_values.after_attention.source(input);
         let attention = &mut layer_values.attention;
         let has_dropout = self.dropout.is_at(dropped.place);
         attention.keep_softmax(has_dropout);
@@ -104,7 +104,7 @@ impl<const L: usize> Pass<'_, L> {
         let dropped = self.rows_at(DropoutPlace::Attention(layer));
         let values = &mut *self.values;
         let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let input = layer_values.attended.source(input);
+        let input = layer_values.after_attention.source(input);
         let (read_row, d) = (&mut values.read_row, &mut values.d_attention);
 
         // dp_h = W_v dc_h
@@ -193,7 +193,7 @@ impl<const L: usize> Pass<'_, L> {
         let (k, values, p) = (self.kernel, &mut *self.values, self.positions);
         let s = k.sizes;
         let (layer_values, input) = layer_and_input(&mut values.layers, &values.embeddings, layer);
-        let row = &layer_values.attended.source(input)[read * s.width..][..s.width];
+        let row = &layer_values.after_attention.source(input)[read * s.width..][..s.width];
         let (gradients, d) = (&mut self.gradients, &mut values.d_attention);
         // dW_q = x ⊗ dq
         let input = gradients.input(row, s.width);

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use headlight_architecture::Reads;
+use headlight_architecture::Readout;
 
 use super::activation::{activate, backward_activation};
 use crate::chunk::Chunk;
@@ -14,9 +14,9 @@ use crate::pass::Pass;
 impl<const L: usize> Pass<'_, L> {
     /// The answers that are computed.
     pub(crate) fn answers(&self) -> usize {
-        match self.architecture.reads {
-            Reads::Position | Reads::Mean => 1,
-            Reads::Every => self.positions,
+        match self.architecture.readout {
+            Readout::Position | Readout::Mean => 1,
+            Readout::Every => self.positions,
         }
     }
 
@@ -44,14 +44,14 @@ impl<const L: usize> Pass<'_, L> {
     /// From the last layer's output, whose rows are those of some positions, to what the classifier reads.
     pub(crate) fn read(&mut self, positions: Range<usize>) {
         let (k, width, answers) = (self.kernel, self.kernel.sizes.width, self.answers());
-        let reads = self.architecture.reads;
+        let readout = self.architecture.readout;
         let (layers, values) = (&self.values.layers, &mut self.values.readout);
         let Some(layer) = layers.last() else {
             return;
         };
-        let start = match reads {
-            Reads::Position => self.architecture.inputs.read_position - positions.start,
-            Reads::Mean | Reads::Every => 0,
+        let start = match readout {
+            Readout::Position => self.architecture.inputs.read_position - positions.start,
+            Readout::Mean | Readout::Every => 0,
         };
         let rows = self.architecture.last_rows(self.positions).len();
         let mut output = &layer.output()[start * width..][..rows * width];
@@ -60,7 +60,7 @@ impl<const L: usize> Pass<'_, L> {
             output = &values.final_norm.output;
         }
         let read = &mut values.read[..answers * width];
-        if reads == Reads::Mean {
+        if readout == Readout::Mean {
             read.fill([0.0; L]);
             for (row, share) in output.chunks_exact(width).zip(values.shares.iter()) {
                 for (sum, value) in read.iter_mut().zip(row) {
@@ -135,12 +135,12 @@ impl<const L: usize> Pass<'_, L> {
 
     /// From the gradient of what the classifier reads to that of the last layer's output, in the first rows of `d_layer.stream`.
     pub(crate) fn backward_read(&mut self) {
-        let (width, reads) = (self.kernel.sizes.width, self.architecture.reads);
+        let (width, readout) = (self.kernel.sizes.width, self.architecture.readout);
         let rows = self.architecture.last_rows(self.positions).len();
         let (values, d_read) = (&self.values.readout, self.answers() * width);
         let d_read = &values.d_read[..d_read];
         let stream = &mut self.values.d_layer.stream[..rows * width];
-        if reads == Reads::Mean {
+        if readout == Readout::Mean {
             for (row, share) in stream.chunks_exact_mut(width).zip(values.shares.iter()) {
                 for (value, gradient) in row.iter_mut().zip(d_read) {
                     *value = zip(*share, *gradient, |share, gradient| share * gradient);

@@ -7,7 +7,7 @@ pub mod definition;
 mod small;
 
 use definition::{Definition, Values, draw::Draw};
-use headlight_architecture::{Inputs, ModelConfig, Reads};
+use headlight_architecture::{Inputs, ModelConfig, Readout};
 use headlight_fused::{
     Adam, AdamW, Architecture, BatchPredictions, CrossEntropy, IGNORED, Model, Optimizer, Samples,
     Sgd, TrainingSettings,
@@ -150,16 +150,16 @@ impl Problem {
     pub fn attention(&self, tokens: &[u32], values: &Values) -> Vec<f64> {
         let p = self.inputs.positions;
         let is_padding = |at: usize| Some(tokens[at]) == self.model.attention.padding_token;
-        let reads = self.model.reads(self.inputs);
+        let readout = self.model.readout(self.inputs);
         let mut read = self.inputs.read_position;
         // Of a mean, the last position without padding stands for one that holds padding.
-        if reads == Reads::Mean && is_padding(read) {
+        if readout == Readout::Mean && is_padding(read) {
             read = (0..p).rev().find(|&at| !is_padding(at)).unwrap_or(read);
         }
         let rows = values.blocks[self.model.n_layers - 1]["attention_weights"].chunks(p);
         let own = rows
             .enumerate()
-            .filter(|(row, _)| reads == Reads::Every || row % p == read);
+            .filter(|(row, _)| readout == Readout::Every || row % p == read);
         own.flat_map(|(_, row)| row.to_vec()).collect()
     }
 

@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if config.data.task == Task::NextToken && config.data.words.is_some() && format == Format::Npz {
         return Err(Failure::Input(format!(
             "--out {}: an .npz holds only tokens, so texts would lose the end that follows their last token; write .csv or .jsonl",
-            out.shown()
+            out.display_name()
         )));
     }
     let splits = match &rows {

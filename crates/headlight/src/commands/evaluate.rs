@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use headlight_analysis::measures::{MeasureValue, measured};
+use headlight_analysis::measures::{MeasureValue, compute_measures};
 use headlight_architecture::Parameter;
 use headlight_data::files::Rows;
 use headlight_data::{Dataset, Task};
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let samples = &experiment.splits.train;
     let measures = if interventions.typed().is_empty() {
         let weights = Parameter::weights(&model.parameters);
-        measured(&experiment.config, &weights, samples, None)?
+        compute_measures(&experiment.config, &weights, samples, None)?
     } else {
         Vec::new()
     };

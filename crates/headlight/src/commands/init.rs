@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use headlight_experiment::config::explained;
+use headlight_experiment::config::with_comments;
 use headlight_trainer::files::built_in::{self, CONFIGS};
 use headlight_trainer::files::config;
-use headlight_trainer::{DatasetFiles, Destination, Failure, Output, quoted, shown};
+use headlight_trainer::{DatasetFiles, Destination, Failure, Output, shell_path, shown};
 
 use crate::arguments::{ColumnArguments, Force, data_stem};
 use crate::printing::{note, print};
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (text, choice) = config::text_of(&arguments.name, columns, &DatasetFiles::default())?;
         let choice = choice.unwrap_or_default();
         note(&format!("{}: {choice}", shown(&arguments.name)));
-        (stem, explained(&text), TRAIN)
+        (stem, with_comments(&text), TRAIN)
     } else if let Some(Ok(found)) = arguments.name.to_str().map(headlight_walkthrough::built_in) {
         let use_it = "to compute it: headlight walkthrough";
         (found.name.to_owned(), found.text.to_owned(), use_it)
@@ -50,14 +50,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             match arguments.name.extension() {
                 Some(ending) if ending == "toml" => Failure::Input(format!(
                     "{failure}; to write the notebook's config there: headlight init --out {}",
-                    quoted(&arguments.name)
+                    shell_path(&arguments.name)
                 )),
                 _ => failure,
             }
         })?;
         let name = Path::new(config.name).file_name().unwrap_or_default();
         let name = name.to_string_lossy().into_owned();
-        (name, explained(config.content), TRAIN)
+        (name, with_comments(config.content), TRAIN)
     };
     let default = Destination::from(PathBuf::from(name + ".toml"));
     let path = arguments.out.as_ref().unwrap_or(&default);
@@ -66,8 +66,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if out.is_standard() {
         return Ok(());
     }
-    let path = quoted(out.path());
-    print(&format!("wrote {}; {use_it} {path}\n", out.shown()))
+    let path = shell_path(out.path());
+    print(&format!("wrote {}; {use_it} {path}\n", out.display_name()))
 }
 
 /// What a written config is for.

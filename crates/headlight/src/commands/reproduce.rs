@@ -10,7 +10,9 @@ use headlight_report::{Document, Section, Table, counted};
 use headlight_sweep::{ReportChoices, Shard, Study, StudyPart, Summary};
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
-use headlight_trainer::{Destination, Failure, Output, STANDARD, Session, Signals, quoted, shown};
+use headlight_trainer::{
+    Destination, Failure, Output, STANDARD, Session, Signals, shell_path, shown,
+};
 use indicatif::HumanDuration;
 
 use crate::arguments::{count, threads};
@@ -91,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "shard {shard} of {name} is in {}\nTo join the shards of each part, write PART.jsonl with `headlight merge`, all in one FOLDER.\n\
              For the reports, run: headlight reproduce {}{} --out FOLDER\n",
             shown(&folder),
-            quoted(path),
+            shell_path(path),
             if arguments.quick { " --quick" } else { "" }
         ));
     }
@@ -213,7 +215,7 @@ fn announce(
         note(&format!(
             "that is more than a day; `headlight reproduce {} --quick` runs a part of it, and --shard 1/N runs 1/N of it on each of N \
              machines",
-            quoted(path)
+            shell_path(path)
         ));
     }
     Ok(())

@@ -88,11 +88,11 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let device = device.name.as_ref();
     overrides.extend(device.map(|device| format!("compute.device={device}")));
     if arguments.folds.is_some() {
-        overrides.push(Folds::INSTEAD.to_owned());
+        overrides.push(Folds::NO_HELD_OUT.to_owned());
     }
     let seeds = match &arguments.seeds {
         Some(seeds) => seeds.clone(),
-        None => Seeds::only(arguments.config.load()?.seed),
+        None => Seeds::one(arguments.config.load()?.seed),
     };
     Plan::new(arguments.config.path(), &overrides, &seeds, &grid)
 }

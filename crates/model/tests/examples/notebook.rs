@@ -15,7 +15,7 @@ const BOUND: f64 = 1e-4;
 fn losses_of_epochs_are_keras() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/keras_reference.safetensors");
     let bytes = fs::read(path).unwrap();
-    let recorded = Recorded(SafeTensors::deserialize(&bytes).unwrap());
+    let recorded = Recording(SafeTensors::deserialize(&bytes).unwrap());
     let device = Device::flex().autodiff();
 
     let batches = recorded.order(&device).split(BATCH_SIZE, 0);
@@ -33,9 +33,9 @@ fn losses_of_epochs_are_keras() {
 }
 
 /// A run recorded in Keras: `scripts/evidence/keras_reference.py` says how.
-struct Recorded<'a>(SafeTensors<'a>);
+struct Recording<'a>(SafeTensors<'a>);
 
-impl Recorded<'_> {
+impl Recording<'_> {
     fn floats(&self, name: &str) -> Vec<f32> {
         let bytes = self.0.tensor(name).unwrap().data().chunks_exact(4);
         bytes

@@ -185,7 +185,7 @@ fn extent(paths: &[PathBuf], config: Option<&FirstConfig<'_>>, spans: &[RowSpan]
         points: points.unwrap_or(1),
     };
     let runs_of = |path: &PathBuf| RecordedConfig::beside(path, &config?.0)?.runs();
-    paths.iter().filter_map(runs_of).fold(rows, Extent::joined)
+    paths.iter().filter_map(runs_of).fold(rows, Extent::union)
 }
 
 /// Counts and lists the runs without a row.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use headlight_report::{Plot, Table, number};
 
 use super::cells::{MOST_ROWS, mean_and_sd};
-use super::columns::{LEARNED, LOSS};
+use super::columns::{FINAL_LOSS, LEARNED_AT_STEP};
 use super::statistics::Stats;
 use super::summary::Summary;
 
@@ -31,15 +31,19 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
         rows.push(row);
     };
     for column in summary.columns.all() {
-        if column.is_listed && column.quantity != LEARNED {
+        if column.is_listed && column.quantity != LEARNED_AT_STEP {
             add(&column.label, column.decimals, &column.values);
         }
     }
     let target = summary.target_name();
-    for (class, column) in summary.about.classes.iter().zip(&summary.attention.paid) {
+    for (class, column) in summary.facts.classes.iter().zip(&summary.attention.paid) {
         add(&format!("{class}: attention on {target}"), 3, column);
     }
-    add("learned at step", 0, summary.columns.number(LEARNED));
+    add(
+        "learned at step",
+        0,
+        summary.columns.number(LEARNED_AT_STEP),
+    );
     let [end, over, shown] = if summary.has_epochs() {
         ["all epochs", "all samples", "training samples"]
     } else {
@@ -53,7 +57,7 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
         "final models, after {end}: a sweep uses neither training.keep_best nor training.patience; loss: mean \
          cross-entropy over {over}; attention: of {} in the last layer, mean over heads and {shown}; \
          sd: standard deviation; 5% and 95%: that share of the runs has a lower value",
-        summary.about.reader
+        summary.facts.reader
     );
     Table::of_text("All runs", &how, rows)
 }
@@ -76,7 +80,10 @@ pub(super) fn failures(summary: &Summary) -> Option<Table> {
 
 /// Histograms of the main quantities, and a scatter plot of two of them.
 pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
-    let (attention, steps) = (&summary.attention.paid[0], summary.columns.number(LEARNED));
+    let (attention, steps) = (
+        &summary.attention.paid[0],
+        summary.columns.number(LEARNED_AT_STEP),
+    );
     let histogram = |label: &str, column: &[f64], mark| {
         let known = column.iter().filter(|value| value.is_finite());
         Plot::Histogram {
@@ -85,14 +92,14 @@ pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
             mark,
         }
     };
-    let loss = histogram("final loss", summary.columns.number(LOSS), None);
+    let loss = histogram("final loss", summary.columns.number(FINAL_LOSS), None);
     let has_steps = summary.steps_from.is_none();
     let learned = has_steps.then(|| histogram("learned at step", steps, None));
     if !summary.is_measured() {
         return [loss].into_iter().chain(learned).collect();
     }
     let name = format!("attention on {}", summary.target_name());
-    let label = format!("{name}, {}", summary.about.classes[0]);
+    let label = format!("{name}, {}", summary.facts.classes[0]);
     let uniform = summary.common_uniform();
     let mark = uniform.map(|uniform| (uniform, "uniform".to_owned()));
     let both = steps.iter().zip(attention);

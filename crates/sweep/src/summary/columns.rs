@@ -9,14 +9,14 @@ use crate::column_index::{ColumnIndex, ColumnKey};
 use crate::fields::{Quantity, fields};
 
 /// Fields that tables and plots use individually.
-pub(super) const LOSS: Quantity = Quantity::Train(Metric::Loss);
-pub(super) const LEARNED: Quantity = Quantity::LearnedAtStep;
-pub(super) const EPOCHS: Quantity = Quantity::EpochLoss;
-pub(super) const POSITIVE: Quantity = Quantity::Attention { positive: true };
-pub(super) const NEGATIVE: Quantity = Quantity::Attention { positive: false };
+pub(super) const FINAL_LOSS: Quantity = Quantity::Train(Metric::Loss);
+pub(super) const LEARNED_AT_STEP: Quantity = Quantity::LearnedAtStep;
+pub(super) const EPOCH_LOSS: Quantity = Quantity::EpochLoss;
+pub(super) const ATTENTION_POSITIVE: Quantity = Quantity::Attention { positive: true };
+pub(super) const ATTENTION_NEGATIVE: Quantity = Quantity::Attention { positive: false };
 
 /// Lists by epoch or position, of which reports show what float32 holds.
-const LISTS: [Quantity; 3] = [EPOCHS, POSITIVE, NEGATIVE];
+const LISTS: [Quantity; 3] = [EPOCH_LOSS, ATTENTION_POSITIVE, ATTENTION_NEGATIVE];
 
 /// The most numbers of a run, and of all runs: those of about three million runs of the notebook's experiment.
 const COLUMN_LIMIT: usize = 1 << 18;

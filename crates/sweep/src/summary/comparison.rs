@@ -4,7 +4,7 @@ use headlight_report::{Plot, Table, number};
 use serde_json::Value;
 
 use super::cells::{share, with_margin};
-use super::columns::{Column, LOSS};
+use super::columns::{Column, FINAL_LOSS};
 use super::groups::Group;
 use super::statistics::Stats;
 use super::summary::{Counts, Summary};
@@ -32,7 +32,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
     header.extend(columns.iter().map(|column| column.label.clone()));
     let mut attention = String::new();
     if is_attended {
-        let (target, class) = (summary.target_name(), &summary.about.classes[0]);
+        let (target, class) = (summary.target_name(), &summary.facts.classes[0]);
         attention = format!("attention is that on {target}, of {class}; ");
         header.push("attention".to_owned());
     }
@@ -122,7 +122,7 @@ pub(super) fn group_panels(
         "share that learned".to_owned(),
         groups.iter().map(learned).collect(),
     )];
-    for column in summary.columns.list(LOSS) {
+    for column in summary.columns.list(FINAL_LOSS) {
         panels.push(("mean final loss".to_owned(), means(&column.name)));
     }
     if summary.is_measured() {

@@ -5,11 +5,11 @@ use headlight_report::{Document, Section, counted, number};
 
 use super::all_runs::{all_runs, distributions, failures};
 use super::cells::{MOST_ROWS, share};
-use super::columns::POSITIVE;
+use super::columns::ATTENTION_POSITIVE;
 use super::comparison::{group_panels, group_table};
 use super::folds;
 use super::grid_map::{self, GridMap};
-use super::lists::{curve, epoch_panel, epoch_table, positions_panel, positions_table};
+use super::lists::{epoch_losses, epoch_panel, epoch_table, positions_panel, positions_table};
 use super::standouts;
 use super::summary::{Counts, Summary};
 
@@ -29,7 +29,7 @@ impl Summary {
                 sections: vec![section],
             };
         }
-        let epochs = curve(self);
+        let epochs = epoch_losses(self);
         let mut tables = Vec::from_iter(folds::table(self));
         tables.push(all_runs(self));
         tables.extend(failures(self));
@@ -93,7 +93,7 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         }
         None => "that share has no interval, since the runs have different settings".to_owned(),
     };
-    let (watched, from) = (summary.watched(), summary.learned_from);
+    let (watched, from) = (summary.judging_metric(), summary.learned_from);
     let share = share(learned, runs);
     let mut except = match summary.lost {
         0 => String::new(),
@@ -105,7 +105,7 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
             "{except}; {runs} reached it only because the model predicts the most frequent class for all samples, and count as not learned"
         );
     }
-    let mut paragraphs = if summary.about.task == Task::NextToken {
+    let mut paragraphs = if summary.facts.task == Task::NextToken {
         // Where chance has a part in what follows, no model has such an F1.
         vec![format!(
             "{runs_text}{failed}; models of the next token are compared by their loss"
@@ -125,11 +125,11 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         )
     }));
     paragraphs.extend(attention(summary));
-    if summary.about.reads_mean && summary.is_measured() {
+    if summary.facts.reads_mean && summary.is_measured() {
         paragraphs.push(format!(
             "models with model.pooling = \"mean\" read the class from the mean of all positions; the attention is that of {}, \
              one of them",
-            summary.about.reader
+            summary.facts.reader
         ));
     }
     paragraphs
@@ -137,8 +137,8 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
 
 /// Where the runs look, or why that is unknown.
 fn attention(summary: &Summary) -> Option<String> {
-    let about = &summary.about;
-    if summary.columns.list(POSITIVE).is_empty() {
+    let facts = &summary.facts;
+    if summary.columns.list(ATTENTION_POSITIVE).is_empty() {
         return None;
     }
     let target = summary.target_name();
@@ -147,7 +147,7 @@ fn attention(summary: &Summary) -> Option<String> {
             format!(
                 "attention on {target} is not known: no sample has a position that decides its label"
             )
-        } else if about.has_rule == Some(false) {
+        } else if facts.has_rule == Some(false) {
             "attention: no rule of the config says which positions decide the label; `headlight report FILE --position N` \
              measures one"
                 .to_owned()
@@ -158,9 +158,9 @@ fn attention(summary: &Summary) -> Option<String> {
         });
     }
     let Some([towards, away]) = summary.counts().looks else {
-        let why = if !about.has_softmax {
+        let why = if !facts.has_softmax {
             "without a softmax, there is no uniform attention to compare with"
-        } else if about.padded {
+        } else if facts.padded {
             "samples differ in length, so uniform attention differs, too"
         } else {
             "the config of the sweep, which says which keys may be looked at, is not beside the results"
@@ -169,7 +169,7 @@ fn attention(summary: &Summary) -> Option<String> {
             "attention is measured on {target}; whether runs look there more than uniformly is not known: {why}"
         ));
     };
-    let reader = &about.reader;
+    let reader = &facts.reader;
     let uniform = match summary.common_uniform() {
         Some(uniform) => format!("uniform attention, {}", number(Some(uniform), 3)),
         None => format!("uniform attention over the keys that {reader} may look at"),
@@ -184,6 +184,6 @@ fn attention(summary: &Summary) -> Option<String> {
     Some(format!(
         "{towards} {verb} at {target} more than uniformly, {away} less: the mean attention of {reader} there, in samples of {}, is \
          above or below {uniform}{part}",
-        about.classes[0]
+        facts.classes[0]
     ))
 }

@@ -28,7 +28,7 @@ pub(super) struct OverFolds {
     metrics: BTreeMap<&'static str, Option<Stats>>,
 }
 
-fn shown() -> impl Iterator<Item = &'static Field> {
+fn listed_fields() -> impl Iterator<Item = &'static Field> {
     let fields = SHOWN.into_iter();
     fields.filter_map(|metric| field_of(Quantity::HeldOut(metric)))
 }
@@ -57,7 +57,7 @@ pub(super) fn find(summary: &Summary) -> Vec<OverFolds> {
     let over = |(settings, points): (Map<String, Value>, Vec<usize>)| OverFolds {
         settings,
         folds: points.len(),
-        metrics: shown()
+        metrics: listed_fields()
             .map(|field| {
                 let values = summary.columns.number(field.quantity);
                 let means = points.iter().map(|&point| mean(values, point));
@@ -72,7 +72,7 @@ pub(super) fn find(summary: &Summary) -> Vec<OverFolds> {
 pub(super) fn table(summary: &Summary) -> Option<Table> {
     let names = ["", "folds"]
         .into_iter()
-        .chain(shown().map(|field| &*field.label));
+        .chain(listed_fields().map(|field| &*field.label));
     let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
     for group in find(summary) {
         let name = settings(&group.settings);
@@ -82,7 +82,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
             name
         };
         let mut row = vec![name, group.folds.to_string()];
-        row.extend(shown().map(|field| {
+        row.extend(listed_fields().map(|field| {
             let sample = group.metrics.get(&*field.name).and_then(Option::as_ref);
             // A fold whose held-out samples lack a class may have no F1.
             with_margin(sample, field.decimals, group.folds)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::columns::{Column, LEARNED};
+use super::columns::{Column, LEARNED_AT_STEP};
 use super::statistics::Stats;
 use super::summary::{Counts, PointSummary, Summary};
 
@@ -34,7 +34,7 @@ fn by_name<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     let others = numbers
         .iter()
-        .filter(|(column, _)| column.quantity != LEARNED);
+        .filter(|(column, _)| column.quantity != LEARNED_AT_STEP);
     let named = others.map(|(column, stats)| (&column.name, stats));
     named.collect::<BTreeMap<_, _>>().serialize(serializer)
 }
@@ -112,7 +112,7 @@ impl Summary {
                 name,
                 settings,
                 counts: Counts::of(points),
-                steps: stats(self.columns.number(LEARNED)),
+                steps: stats(self.columns.number(LEARNED_AT_STEP)),
                 numbers: numbers
                     .map(|column| (*column, stats(&column.values)))
                     .collect(),

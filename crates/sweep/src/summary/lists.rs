@@ -3,7 +3,7 @@
 use headlight_report::{Plot, Table, evenly_spread, number};
 
 use super::cells::{MOST_ROWS, mean_and_sd};
-use super::columns::{EPOCHS, NEGATIVE, POSITIVE};
+use super::columns::{ATTENTION_NEGATIVE, ATTENTION_POSITIVE, EPOCH_LOSS};
 use super::statistics::Stats;
 use super::summary::Summary;
 
@@ -12,8 +12,8 @@ const MOST_EPOCHS: usize = 16;
 const MOST_CURVE_EPOCHS: usize = 200;
 
 /// The losses of each epoch, over all runs that have it. If there are many epochs, a selection of them.
-pub(super) fn curve(summary: &Summary) -> Vec<(usize, Stats)> {
-    let losses = summary.columns.list(EPOCHS);
+pub(super) fn epoch_losses(summary: &Summary) -> Vec<(usize, Stats)> {
+    let losses = summary.columns.list(EPOCH_LOSS);
     evenly_spread(losses.len(), MOST_CURVE_EPOCHS)
         .filter_map(|epoch| Some((epoch + 1, Stats::of(losses[epoch].values.iter().copied())?)))
         .collect()
@@ -65,8 +65,11 @@ fn by_position(summary: &Summary) -> [(&str, Vec<Option<Stats>>); 2] {
             .map(|column| Stats::of(column.values.iter().copied()))
             .collect()
     };
-    let [positive, negative] = &summary.about.classes;
-    [(positive, list(POSITIVE)), (negative, list(NEGATIVE))]
+    let [positive, negative] = &summary.facts.classes;
+    [
+        (positive, list(ATTENTION_POSITIVE)),
+        (negative, list(ATTENTION_NEGATIVE)),
+    ]
 }
 
 pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
@@ -94,7 +97,7 @@ pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
         "each run's mean over heads and over the samples of a class{}",
         lengths(summary)
     );
-    let title = format!("Attention of {} on each position", summary.about.reader);
+    let title = format!("Attention of {} on each position", summary.facts.reader);
     (rows.len() > 1).then(|| Table::of_text(&title, &how, rows))
 }
 
@@ -112,11 +115,11 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
         )
     });
     let positions = sets.iter().map(|(_, ranges)| ranges.len()).max()?;
-    let uniform = summary.about.uniform();
+    let uniform = summary.facts.uniform();
     (positions > 0).then(|| Plot::Ranges {
         labels: [
             format!("position{}", lengths(summary)),
-            format!("attention of {} (median, 5% to 95%)", summary.about.reader),
+            format!("attention of {} (median, 5% to 95%)", summary.facts.reader),
         ],
         groups: (0..positions)
             .map(|position| position.to_string())
@@ -129,7 +132,7 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
 
 /// What samples of different lengths do to means by position, of which rows hold no more.
 fn lengths(summary: &Summary) -> &'static str {
-    if summary.about.padded {
+    if summary.facts.padded {
         "; late positions are small because short samples lack them"
     } else {
         ""

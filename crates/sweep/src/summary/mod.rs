@@ -1,11 +1,11 @@
 //! Summarises a results file: counts, statistics, tables and plots.
 
-mod about;
 mod all_runs;
 mod cells;
 mod columns;
 mod comparison;
 mod document;
+mod facts;
 mod folds;
 mod grid_map;
 mod groups;

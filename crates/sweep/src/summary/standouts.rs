@@ -2,11 +2,11 @@
 
 use headlight_experiment::metrics::Metric;
 use headlight_report::{Table, number};
-use headlight_trainer::{quoted, shell_word};
+use headlight_trainer::{shell_path, shell_word};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::columns::{LEARNED, LOSS};
+use super::columns::{FINAL_LOSS, LEARNED_AT_STEP};
 use super::statistics::Stats;
 use super::summary::Summary;
 use crate::fields::Quantity;
@@ -51,7 +51,7 @@ enum Why {
 /// Runs that stand out, by kind; the clearest first.
 pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     let columns = &summary.columns;
-    let (steps, losses) = (columns.number(LEARNED), columns.number(LOSS));
+    let (steps, losses) = (columns.number(LEARNED_AT_STEP), columns.number(FINAL_LOSS));
     let held_out = [Metric::Loss, Metric::F1];
     let held_out = held_out.map(|metric| columns.number(Quantity::HeldOut(metric)));
     if !columns.learned.contains(&true) {
@@ -104,7 +104,7 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
 pub(super) fn table(summary: &Summary) -> Option<Table> {
     let median = median_step(summary);
     let target = summary.target_name();
-    let [positive, negative] = &summary.about.classes;
+    let [positive, negative] = &summary.facts.classes;
     let mut rows = vec![
         ["seed", "why it stands out", "settings"]
             .map(str::to_owned)
@@ -115,12 +115,12 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
             Why::NeverLearned => {
                 // They are in the order of this loss.
                 let loss = match run.held_out_final_loss {
-                    loss if loss.is_nan() => format!("training loss {}", three(run.final_loss)),
-                    loss => format!("held-out loss {}", three(loss)),
+                    loss if loss.is_nan() => format!("training loss {}", three_decimals(run.final_loss)),
+                    loss => format!("held-out loss {}", three_decimals(loss)),
                 };
                 let f1 = match run.held_out_f1 {
                     f1 if f1.is_nan() => String::new(),
-                    f1 => format!(", F1 {}", three(f1)),
+                    f1 => format!(", F1 {}", three_decimals(f1)),
                 };
                 format!("had not learned at the end; {loss}{f1}")
             }
@@ -131,13 +131,13 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
             ),
             Why::LooksElsewhere => format!(
                 "looks there less for {positive} than for {negative}: attention on {target} is {} and {}",
-                three(run.attention_positive),
-                three(run.attention_negative)
+                three_decimals(run.attention_positive),
+                three_decimals(run.attention_negative)
             ),
             Why::LooksAway => format!(
                 "looks there less than uniformly: attention on {target} is {} for {positive}; uniform is {}",
-                three(run.attention_positive),
-                three(run.uniform)
+                three_decimals(run.attention_positive),
+                three_decimals(run.uniform)
             ),
         };
         let changes = as_changes(run.settings).into_iter();
@@ -150,7 +150,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
         vec![seed.to_string(), why, settings]
     }));
     let config = summary.config.as_ref();
-    let config = config.map_or_else(|| "CONFIG".to_owned(), |path| quoted(path));
+    let config = config.map_or_else(|| "CONFIG".to_owned(), |path| shell_path(path));
     let how = format!(
         "the clearest of each kind first; `headlight train {config} SETTINGS` trains one again"
     );
@@ -159,10 +159,10 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
 
 /// The median step at which runs learned.
 fn median_step(summary: &Summary) -> Option<f64> {
-    let steps = Stats::of(summary.columns.number(LEARNED).iter().copied())?;
+    let steps = Stats::of(summary.columns.number(LEARNED_AT_STEP).iter().copied())?;
     Some(steps.median)
 }
 
-fn three(value: f64) -> String {
+fn three_decimals(value: f64) -> String {
     number(Some(value), 3)
 }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use headlight_experiment::config::LEARNED as LEARNED_FROM;
 use headlight_experiment::metrics::{COMPARED, Metric, wilson};
 use headlight_experiment::outcome::is_learned;
-use headlight_trainer::{Failure, quoted, shown};
+use headlight_trainer::{Failure, shell_path, shown};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::about::SweepFacts;
-use super::columns::{Column, Columns, EPOCHS};
+use super::columns::{Column, Columns, EPOCH_LOSS};
+use super::facts::SweepFacts;
 use super::statistics::Stats;
 use crate::fields::{LEARNED_STEP, Quantity, field_of};
 use crate::grid::FOLD;
@@ -58,7 +58,7 @@ pub struct Summary {
     /// Whether some row holds its attention on the positions that decide.
     pub(super) holds_deciding: bool,
     /// What the config beside the file says of its runs.
-    pub(super) about: SweepFacts,
+    pub(super) facts: SweepFacts,
     /// That config, if it is there.
     pub(super) config: Option<PathBuf>,
 }
@@ -163,7 +163,7 @@ impl Summary {
             of_one_class: 0,
             attention: TargetAttention::default(),
             holds_deciding: false,
-            about: SweepFacts::unknown(),
+            facts: SweepFacts::unknown(),
             config: None,
         };
         let mut rows = StoredRows::open(path)?;
@@ -185,7 +185,7 @@ impl Summary {
                 return Err(rows.invalid_row(&format!(
                     "seed {} appears twice or out of order; fix the file with `headlight merge {} --out FILE.jsonl`",
                     line.seed,
-                    quoted(path)
+                    shell_path(path)
                 )));
             }
             last = run;
@@ -201,7 +201,7 @@ impl Summary {
         }
         summary.find_arms();
         if let Some(recorded) = &recorded {
-            summary.about = summary.about_of(recorded);
+            summary.facts = summary.facts_of(recorded);
             summary.config = Some(recorded.path().to_owned());
         }
         summary.measure(&shown(path))?;
@@ -281,7 +281,7 @@ impl Summary {
     }
 
     /// What the config beside the file says. One that can no longer be read, as when its dataset file is gone, says nothing.
-    fn about_of(&self, recorded: &RecordedConfig) -> SweepFacts {
+    fn facts_of(&self, recorded: &RecordedConfig) -> SweepFacts {
         let mut keys = self.points.iter().flat_map(|point| point.values.keys());
         // Otherwise, all that is asked of a config is the same at all points.
         let varies = |key: &String| {
@@ -402,11 +402,11 @@ impl Summary {
 
     /// Whether runs have epochs. If each step draws its own samples, they have none.
     pub(super) fn has_epochs(&self) -> bool {
-        self.runs() == self.failures() || !self.columns.list(EPOCHS).is_empty()
+        self.runs() == self.failures() || !self.columns.list(EPOCH_LOSS).is_empty()
     }
 
     /// What says whether a run learned.
-    pub(super) fn watched(&self) -> &'static str {
+    pub(super) fn judging_metric(&self) -> &'static str {
         let mut loss = self.columns.number(Quantity::HeldOut(Metric::Loss)).iter();
         if loss.any(|loss| !loss.is_nan()) {
             "held-out F1"

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use headlight_experiment::metrics::Metric;
 use headlight_trainer::Failure;
 
-use super::about::DecidingPositions;
-use super::columns::{NEGATIVE, POSITIVE};
+use super::columns::{ATTENTION_NEGATIVE, ATTENTION_POSITIVE};
+use super::facts::DecidingPositions;
 use super::summary::{Summary, TargetAttention};
 use crate::fields::Quantity;
 
@@ -22,7 +22,8 @@ impl Summary {
                 }
             }
             named => {
-                let lists = [POSITIVE, NEGATIVE].map(|class| self.columns.list(class));
+                let lists =
+                    [ATTENTION_POSITIVE, ATTENTION_NEGATIVE].map(|class| self.columns.list(class));
                 let positions = lists[0].len().max(lists[1].len());
                 if let Some(outside) = named.iter().find(|position| **position >= positions)
                     && positions > 0
@@ -41,7 +42,7 @@ impl Summary {
                     let of_run = |run| named.iter().map(|position| at(run, position)).sum();
                     (0..points.len()).map(of_run).collect()
                 });
-                let uniform = |&point: &u32| self.about.keys(point as usize)?.uniform(named);
+                let uniform = |&point: &u32| self.facts.keys(point as usize)?.uniform(named);
                 let uniform = points.iter().map(uniform);
                 TargetAttention {
                     paid,
@@ -66,7 +67,7 @@ impl Summary {
 
     /// The positions of the target, if they are the same in all samples.
     pub(super) fn target_positions(&self) -> Option<&[usize]> {
-        match (&*self.choices.positions, &self.about.deciding) {
+        match (&*self.choices.positions, &self.facts.deciding) {
             ([], DecidingPositions::Fixed(positions)) => Some(positions),
             ([], DecidingPositions::ByPoint | DecidingPositions::BySample) => None,
             (named, _) => Some(named),
@@ -88,7 +89,7 @@ impl Summary {
     /// Whether the target is at other positions in each sample.
     pub(super) fn target_differs(&self) -> bool {
         self.choices.positions.is_empty()
-            && matches!(self.about.deciding, DecidingPositions::BySample)
+            && matches!(self.facts.deciding, DecidingPositions::BySample)
     }
 
     /// Whether a run looks towards the target: its attention of positives is above uniform attention. `None` where it is

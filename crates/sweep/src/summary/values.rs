@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::columns::{EPOCHS, NEGATIVE, POSITIVE};
+use super::columns::{ATTENTION_NEGATIVE, ATTENTION_POSITIVE, EPOCH_LOSS};
 use super::folds::{self, OverFolds};
 use super::grid_map::{self, GridMap};
 use super::groups::Group;
@@ -53,9 +53,9 @@ impl Summary {
             counts: self.counts(),
             positions_of_attention: self.target_positions(),
             samples: columns.chain(targets).collect(),
-            epoch_loss: list(EPOCHS),
-            attention_positive: list(POSITIVE),
-            attention_negative: list(NEGATIVE),
+            epoch_loss: list(EPOCH_LOSS),
+            attention_positive: list(ATTENTION_POSITIVE),
+            attention_negative: list(ATTENTION_NEGATIVE),
             groups: self.all_groups(),
             grids: grid_map::find(self),
             folds: folds::find(self),

@@ -10,8 +10,8 @@ use headlight_experiment::{
 };
 use headlight_model::{Dropout, TransformerClassifier};
 
-use super::gradient::{self, Lookup};
-use super::loss::Loss;
+use super::gradient::{self, TokenLookup};
+use super::loss::BatchLoss;
 use super::optimizer::Optimizer;
 
 /// Trains on any device of Burn.
@@ -20,7 +20,7 @@ pub struct BurnEngine<'a> {
     experiment: &'a Experiment,
     /// The model, with automatic differentiation.
     model: TransformerClassifier,
-    loss: Loss,
+    loss: BatchLoss,
     optimizer: Optimizer,
     /// The device, without automatic differentiation.
     device: Device,
@@ -37,7 +37,7 @@ impl<'a> BurnEngine<'a> {
         Ok(Self {
             experiment,
             model: model.map_err(Error::Input)?,
-            loss: Loss {
+            loss: BatchLoss {
                 is_accurate: training.is_accurate(),
                 smoothing: training.label_smoothing,
                 per_sample: training.loss_per_sample,
@@ -49,7 +49,7 @@ impl<'a> BurnEngine<'a> {
 
     /// The loss of a batch. The embeddings of its tokens are a leaf of the graph, so each occurrence of a token
     /// has a gradient of its own.
-    fn loss(&self, train: &Dataset, batch: &[u32]) -> (Tensor<1>, Lookup) {
+    fn loss(&self, train: &Dataset, batch: &[u32]) -> (Tensor<1>, TokenLookup) {
         let device = self.device.clone().autodiff();
         let batch = Batch::gather(train, batch);
         let tokens = token_tensor(&batch, &device); // [batch, position]
@@ -60,7 +60,7 @@ impl<'a> BurnEngine<'a> {
             .detach()
             .require_grad(); // [batch, position, d_model]
         let loss = self.loss_of(&batch, tokens.clone(), rows.clone()); // [1]
-        (loss, Lookup { tokens, rows })
+        (loss, TokenLookup { tokens, rows })
     }
 
     /// The loss of a batch from the vectors of its tokens, with the dropout of the next step.

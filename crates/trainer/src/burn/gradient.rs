@@ -7,7 +7,7 @@ use headlight_model::TransformerClassifier;
 
 /// The tokens of a batch and their embeddings. The embeddings are a leaf of the graph.
 #[derive(Clone, Debug)]
-pub(super) struct Lookup {
+pub(super) struct TokenLookup {
     /// `[batch, position]`
     pub(super) tokens: Tensor<2, Int>,
     /// `[batch, position, d_model]`
@@ -27,7 +27,7 @@ impl FlatGradient {
     pub(super) fn new(
         model: &TransformerClassifier,
         mut gradients: Gradients,
-        lookup: &Lookup,
+        lookup: &TokenLookup,
         token_second_moment: TokenSecondMoment,
     ) -> Self {
         let table = &model.embedding.token_embedding;

@@ -6,7 +6,7 @@ use headlight_data::{Batch, IGNORED};
 
 /// How the cross-entropy is computed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Loss {
+pub(super) struct BatchLoss {
     /// Whether a sure model keeps its small losses and gradients.
     pub(super) is_accurate: bool,
     /// The share of the target that all classes have in equal parts; the true class has the rest.
@@ -15,7 +15,7 @@ pub(super) struct Loss {
     pub(super) per_sample: bool,
 }
 
-impl Loss {
+impl BatchLoss {
     /// The mean over the answers of a batch that count, of weight times loss; 0 if none does.
     ///
     /// # Shapes
@@ -90,7 +90,11 @@ impl Counted {
         let with_any = samples.clone().filter(|&row| of_sample(row) > 0).count();
         for (sample, labels) in samples.enumerate() {
             let share = 1.0 / (of_sample(labels) * with_any).max(1) as f32;
-            for (place, &label) in labels.iter().enumerate().filter(|own| *own.1 != IGNORED) {
+            for (place, &label) in labels
+                .iter()
+                .enumerate()
+                .filter(|(_, label)| **label != IGNORED)
+            {
                 let index = sample * answers + place;
                 all.places.push((index as u32).cast_signed());
                 all.weights.extend(batch.weights.get(index));

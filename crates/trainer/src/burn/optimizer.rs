@@ -12,7 +12,7 @@ use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use headlight_experiment::config::{OptimizerName, TrainingConfig};
 use headlight_model::TransformerClassifier;
 
-use super::gradient::{FlatGradient, Lookup};
+use super::gradient::{FlatGradient, TokenLookup};
 
 /// An optimizer's settings and state.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl Optimizer {
         &mut self,
         model: TransformerClassifier,
         gradients: Gradients,
-        lookup: &Lookup,
+        lookup: &TokenLookup,
         learning_rate: f64,
     ) -> TransformerClassifier {
         let token_second_moment = self.config.token_second_moment.value;

@@ -152,7 +152,7 @@ impl<'a> Output<'a> {
     }
 
     /// What messages call it: its path, or standard output.
-    pub fn shown(self) -> String {
+    pub fn display_name(self) -> String {
         if self.is_standard() {
             return STANDARD_OUTPUT.to_owned();
         }

@@ -36,7 +36,7 @@ pub const REPORT: &str = "report.md";
 
 /// When a file is written, and so when it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum WhenWritten {
     /// Before the first step. The file stays.
     AtStart,
     /// During training. A resumed run goes back to its checkpoint, so what is later goes.
@@ -50,12 +50,12 @@ pub(crate) enum Written {
 pub(crate) struct RunFile {
     /// Its name in the run directory.
     pub(crate) name: &'static str,
-    pub(crate) written: Written,
+    pub(crate) written: WhenWritten,
     /// Whether the manifest has its hash.
     pub(crate) is_listed: bool,
 }
 
-const fn file(name: &'static str, written: Written, is_listed: bool) -> RunFile {
+const fn file(name: &'static str, written: WhenWritten, is_listed: bool) -> RunFile {
     RunFile {
         name,
         written,
@@ -65,21 +65,21 @@ const fn file(name: &'static str, written: Written, is_listed: bool) -> RunFile 
 
 /// All files of a run, in the order in which those of its end go: without its report, the run has not ended.
 pub(crate) const FILES: [RunFile; 15] = [
-    file(LOCK, Written::AtStart, false),
-    file(CONFIG, Written::AtStart, true),
-    file(ENVIRONMENT, Written::AtStart, true),
-    file(TOKENIZER, Written::AtStart, true),
-    file(METRICS, Written::InTraining, true),
-    file(ATTENTION, Written::InTraining, true),
-    file(STEP_WEIGHTS, Written::InTraining, true),
-    file(CHECKPOINT, Written::InTraining, true),
-    file(REPORT, Written::AtEnd, true),
-    file(MANIFEST, Written::AtEnd, false),
-    file(LOSSES, Written::AtEnd, true),
-    file(BEST, Written::AtEnd, true),
-    file(WEIGHTS, Written::AtEnd, true),
-    file(CERTIFICATE, Written::AtEnd, true),
-    file(PAGE, Written::AtEnd, true),
+    file(LOCK, WhenWritten::AtStart, false),
+    file(CONFIG, WhenWritten::AtStart, true),
+    file(ENVIRONMENT, WhenWritten::AtStart, true),
+    file(TOKENIZER, WhenWritten::AtStart, true),
+    file(METRICS, WhenWritten::InTraining, true),
+    file(ATTENTION, WhenWritten::InTraining, true),
+    file(STEP_WEIGHTS, WhenWritten::InTraining, true),
+    file(CHECKPOINT, WhenWritten::InTraining, true),
+    file(REPORT, WhenWritten::AtEnd, true),
+    file(MANIFEST, WhenWritten::AtEnd, false),
+    file(LOSSES, WhenWritten::AtEnd, true),
+    file(BEST, WhenWritten::AtEnd, true),
+    file(WEIGHTS, WhenWritten::AtEnd, true),
+    file(CERTIFICATE, WhenWritten::AtEnd, true),
+    file(PAGE, WhenWritten::AtEnd, true),
 ];
 
 /// Whether a path is in the directory of a run, or in a folder there: only the run itself writes there.

@@ -239,7 +239,7 @@ fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError>
         return Ok(dataset);
     }
     let (rows, counts) = rows.tokenized(&config.data)?;
-    for sentence in counts.losses(config.data.seq_len) {
+    for sentence in counts.sentences(config.data.seq_len) {
         note(&format!("{name}: {sentence}"));
     }
     rows.dataset(&config.data, padding)

@@ -7,12 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use headlight_input::FILE_LIMIT;
 
-use crate::quoted;
+use crate::shell_path;
 
 /// A file in the temporary folder. A failure names the folder, and its kind is one of the machine.
 pub(crate) fn temporary() -> io::Result<File> {
     tempfile::tempfile().map_err(|error| {
-        let (folder, kind) = (quoted(&temp_dir()), error.kind());
+        let (folder, kind) = (shell_path(&temp_dir()), error.kind());
         let reason =
             format!("no file can be created in the temporary folder (TMPDIR) {folder}: {kind}");
         io::Error::new(io::ErrorKind::Unsupported, reason)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use headlight_architecture::{Layout, Parameter};
+use headlight_architecture::{Parameter, ParameterSpec};
 use headlight_experiment::config::ExperimentConfig;
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -26,7 +26,7 @@ const HEADER_LIMIT: u64 = 4 << 20;
 /// When the file is missing, damaged, or holds a different model; the message lists each difference.
 pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Failure> {
     let layout = config.model.layout(config.inputs());
-    let count: usize = layout.iter().map(Layout::size).sum();
+    let count: usize = layout.iter().map(ParameterSpec::size).sum();
     let limit = FREE_LIMIT.max(count as u64 * 4 + HEADER_LIMIT);
     let given =
         decode(&read_bounded(path, limit)?).map_err(|reason| Failure::reading(path, reason))?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static IS_PYTHON: AtomicBool = AtomicBool::new(false);
 
 /// Names Python's arguments in messages from now on, in place of the command line's flags.
-pub fn name_arguments() {
+pub fn use_python_names() {
     IS_PYTHON.store(true, Ordering::Relaxed);
 }
 

@@ -138,7 +138,7 @@ const SHOWN_LIMIT: usize = 4000;
 
 /// A message without its middle if it is long, since it may quote a foreign file: what is wrong stands before or after
 /// what it quotes.
-pub fn brief(message: &str) -> Cow<'_, str> {
+pub fn shortened(message: &str) -> Cow<'_, str> {
     let count = message.chars().count();
     if count <= SHOWN_LIMIT {
         return message.into();
@@ -156,7 +156,7 @@ impl fmt::Display for Failure {
         | Self::Diverged(message)
         | Self::Interrupted { message, .. }
         | Self::System(message)) = self;
-        f.write_str(&brief(message))
+        f.write_str(&shortened(message))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use headlight_report::terminal::visible;
 
-use crate::brief;
+use crate::shortened;
 
 /// Receives notes.
 type Listener = fn(&str);
@@ -13,14 +13,14 @@ type Listener = fn(&str);
 static LISTENER: OnceLock<Listener> = OnceLock::new();
 
 /// Passes the notes of this process to the program. Without a listener, no one hears them.
-pub fn pass_on(listener: Listener) {
+pub fn set_listener(listener: Listener) {
     let _ = LISTENER.set(listener);
 }
 
 /// Tells the program a sentence, in which control characters are replaced and the middle is left out if it is long.
 pub fn note(text: &str) {
     if let Some(listener) = LISTENER.get() {
-        listener(&visible(&brief(text)));
+        listener(&visible(&shortened(text)));
     }
 }
 

@@ -18,7 +18,7 @@ pub fn shown(path: &Path) -> String {
 }
 
 /// A path as a word of a shell's command line. A name that begins like a flag gets `./` before it.
-pub fn quoted(path: &Path) -> String {
+pub fn shell_path(path: &Path) -> String {
     let begins_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
     if begins_flag && path != Path::new(STANDARD) {
         return shell_word(Path::new(".").join(path).as_os_str());

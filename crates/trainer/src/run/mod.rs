@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::access::TEMPORARY;
 use crate::files::run_files::{CONFIG, LOCK, MANIFEST, is_in_run};
-use crate::{Failure, STANDARD, option, quoted, shown};
+use crate::{Failure, STANDARD, option, shell_path, shown};
 
 pub use kept::KeptModel;
 pub use state::RunState;
@@ -169,7 +169,7 @@ impl RunDir {
 
     /// How a user goes on with the run, in words.
     pub fn how_to_resume(&self) -> String {
-        let path = quoted(&self.path);
+        let path = shell_path(&self.path);
         let how = option(
             "headlight train --resume --run ",
             "hl.train with the same config, resume=True and run=",
@@ -180,7 +180,7 @@ impl RunDir {
     /// The sentence for a run that cannot be resumed or is damaged: its config repeats it byte for byte.
     pub(crate) fn how_to_repeat(&self) -> String {
         let how = option("headlight train", "hl.train with the config");
-        format!("train it again: {how} {}", quoted(&self.file(CONFIG)))
+        format!("train it again: {how} {}", shell_path(&self.file(CONFIG)))
     }
 
     /// A file of the run, by its name in the table.

@@ -7,14 +7,17 @@ use super::{RunDir, is_temporary, paths_in};
 use crate::Failure;
 use crate::files::run_files::step_of;
 use crate::files::run_files::{
-    ATTENTION, BEST, CHECKPOINT, FILES, LOSS_LOG, STATE, STEP_WEIGHTS, Written, is_in_folder_of_run,
+    ATTENTION, BEST, CHECKPOINT, FILES, LOSS_LOG, STATE, STEP_WEIGHTS, WhenWritten,
+    is_in_folder_of_run,
 };
 
 impl RunDir {
     /// Removes what a run that is trained further no longer is, and what killed processes left unfinished. Keeps the
     /// dumps of the steps that `keeps_dump` accepts. The row of a best model is cut off later: readers look its step up there.
     pub(crate) fn rewind(&self, keeps_dump: impl Fn(usize) -> bool) -> Result<(), Failure> {
-        let ends = FILES.iter().filter(|file| file.written == Written::AtEnd);
+        let ends = FILES
+            .iter()
+            .filter(|file| file.written == WhenWritten::AtEnd);
         for file in ends {
             if file.name == BEST {
                 // The dump of the best model never stands without its weights.

@@ -12,7 +12,7 @@ use super::{RunDir, RunState, paths_in};
 use crate::files::access::read_text;
 use crate::files::hash::file_sha256;
 use crate::files::run_files::{
-    CONFIG, ENVIRONMENT, FILES, MANIFEST, REPORT, Written, is_in_folder_of_run,
+    CONFIG, ENVIRONMENT, FILES, MANIFEST, REPORT, WhenWritten, is_in_folder_of_run,
 };
 use crate::{Failure, shown};
 
@@ -96,7 +96,7 @@ impl RunDir {
         let is_replaced = |name: &str| {
             let mut files = FILES.iter().filter(|file| file.name != MANIFEST);
             [CONFIG, ENVIRONMENT].contains(&name)
-                || files.any(|file| file.name == name && file.written == Written::AtEnd)
+                || files.any(|file| file.name == name && file.written == WhenWritten::AtEnd)
         };
         damage.retain(|damaged| !is_replaced(&damaged.file));
         if damage.is_empty() {

@@ -88,11 +88,11 @@ pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
 }
 
 /// Notes what was lost of the texts of a file, where no screen shows it after the training.
-pub fn note_losses(config: &ExperimentConfig, splits: &Splits) {
+pub fn note_lost_words(config: &ExperimentConfig, splits: &Splits) {
     let (Some(texts), Source::File(path)) = (&splits.texts, &config.data.source) else {
         return;
     };
-    for sentence in texts.losses(config.data.seq_len) {
+    for sentence in texts.sentences(config.data.seq_len) {
         note(&format!("{}: {sentence}", shown(path)));
     }
 }

@@ -33,7 +33,10 @@ fn blind_note(config: &ExperimentConfig) -> Option<String> {
 
 /// That generated samples hold the padding token between others.
 fn drawn_padding(experiment: &Experiment) -> Option<String> {
-    let (data, samples) = (&experiment.config.data, experiment.splits.shown());
+    let (data, samples) = (
+        &experiment.config.data,
+        experiment.splits.displayed_samples(),
+    );
     let token = experiment.config.model.attention.padding_token?;
     let shape = SampleShape::new(data, Some(token));
     let is_drawn = |sample| shape.check_padding(samples.tokens(sample)).is_err();

@@ -88,7 +88,7 @@ pub fn dump(
 
 /// The last layer of a model and its strongest head, over the samples that a run of its config dumps, so that all that shows
 /// the run opens on the same head.
-pub(crate) fn strongest(
+pub(crate) fn strongest_head(
     model: DumpModel<'_>,
     splits: &Splits,
     device: &OpenDevice,
@@ -97,7 +97,7 @@ pub(crate) fn strongest(
     if config.model.n_heads == 1 {
         return Ok((config.model.n_layers - 1, StrongestHead::FIRST));
     }
-    let dataset = splits.shown();
+    let dataset = splits.displayed_samples();
     let samples = DumpSamples {
         dataset,
         indices: config.dump.chosen(dataset),

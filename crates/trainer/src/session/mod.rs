@@ -4,7 +4,7 @@ pub mod dataset;
 mod doubts;
 pub mod dumping;
 pub mod opening;
-mod start;
+mod start_parameters;
 pub mod test_sets;
 
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl Session {
         splits: Arc<Splits>,
         device: OpenDevice,
     ) -> Result<Self, Failure> {
-        let start = start::given(&config)?;
+        let start = start_parameters::start_parameters(&config)?;
         Ok(Self {
             experiment: Experiment::new(config, splits, start)?,
             device,
@@ -116,9 +116,9 @@ impl Session {
 
     /// Samples that the run shows, by index, for a dump: of the training set, or of the held-out one if each step draws its
     /// own.
-    pub fn shown_samples(&self, indices: Vec<usize>) -> dumping::DumpSamples<'_> {
+    pub fn dump_samples(&self, indices: Vec<usize>) -> dumping::DumpSamples<'_> {
         dumping::DumpSamples {
-            dataset: self.experiment.splits.shown(),
+            dataset: self.experiment.splits.displayed_samples(),
             indices,
             numbered: true,
             labelled: true,

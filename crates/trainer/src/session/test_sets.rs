@@ -11,7 +11,7 @@ use crate::files::hash::inputs_sha256;
 use crate::files::samples;
 use crate::run::checkpoint::Checkpoint;
 use crate::session::dataset::{check_data_file, dataset, note_repetitions};
-use crate::session::start;
+use crate::session::start_parameters::start_parameters;
 use crate::{Failure, RunDir, shown};
 
 /// Training and held-out samples, with those of the config's test sets; notes which are also training samples.
@@ -71,7 +71,7 @@ pub(crate) fn trained_on(
     checkpoint: &Checkpoint,
 ) -> Result<Option<Arc<Splits>>, Failure> {
     let splits = with_samples_of_tests(config, dataset(config)?)?;
-    let experiment = Experiment::new(config.clone(), Arc::new(splits), start::given(config)?)?;
+    let experiment = Experiment::new(config.clone(), Arc::new(splits), start_parameters(config)?)?;
     let is_same = inputs_sha256(&experiment) == checkpoint.counters.inputs_sha256;
     Ok(is_same.then_some(experiment.splits))
 }

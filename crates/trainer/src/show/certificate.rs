@@ -2,7 +2,7 @@
 
 use headlight_analysis::certificate::{Certificate, ClassAnswers, Example, SampleEstimate};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::outcome::grouped;
+use headlight_experiment::outcome::with_thousands;
 use headlight_page::{Evidence, Input};
 use headlight_report::{Section, Table, number};
 
@@ -11,12 +11,12 @@ const SHOWN: usize = 5;
 
 /// What a certificate says of all inputs, in one sentence.
 pub(crate) fn sentence(certificate: &Certificate) -> String {
-    let (inputs, wrong) = (grouped(&certificate.inputs), certificate.wrong);
+    let (inputs, wrong) = (with_thousands(&certificate.inputs), certificate.wrong);
     match wrong {
         0 => format!("The model answers all {inputs} possible inputs correctly."),
         wrong => format!(
             "The model answers {} of all {inputs} possible inputs wrongly (a fraction of {}).",
-            grouped(&wrong),
+            with_thousands(&wrong),
             share(certificate.share)
         ),
     }
@@ -71,8 +71,8 @@ pub fn sampled_section(sampled: &SampleEstimate) -> Section {
     let what = format!(
         "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \
          {} and {} (Wilson's 95% interval).",
-        grouped(&sampled.wrong),
-        grouped(&sampled.inputs),
+        with_thousands(&sampled.wrong),
+        with_thousands(&sampled.inputs),
         share(low),
         share(high)
     );
@@ -85,8 +85,8 @@ fn classes(certificate: &Certificate) -> Table {
         let share = class.wrong as f64 / class.inputs.max(1) as f64;
         vec![
             class.class.to_string(),
-            grouped(&class.inputs),
-            grouped(&class.wrong),
+            with_thousands(&class.inputs),
+            with_thousands(&class.wrong),
             self::share(share),
             number(class.smallest_margin, 3),
         ]
@@ -142,7 +142,7 @@ fn common(class: &ClassAnswers) -> Option<Table> {
     });
     let wrong = match class.wrong {
         1 => "the wrong input holds".to_owned(),
-        wrong => format!("the {} wrong inputs hold", grouped(&wrong)),
+        wrong => format!("the {} wrong inputs hold", with_thousands(&wrong)),
     };
     let shares = match positions.len() {
         0 => "",

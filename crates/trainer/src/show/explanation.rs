@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Failure;
 use crate::files::samples::written;
 use crate::session::dataset::dataset;
-use crate::session::dumping::{DumpModel, strongest};
+use crate::session::dumping::{DumpModel, strongest_head};
 use crate::session::opening::open_device;
 
 /// Decimals of probabilities, of multiples of uniform attention, and of what is added to a logit.
@@ -47,7 +47,7 @@ pub fn head_of_run(config: &ExperimentConfig, parameters: &[Parameter]) -> Optio
     }
     let splits = dataset(config).ok()?;
     let device = open_device(&config.compute.device).ok()?;
-    let found = strongest(DumpModel { config, parameters }, &splits, &device);
+    let found = strongest_head(DumpModel { config, parameters }, &splits, &device);
     found.ok().map(|(_, head)| head)
 }
 
@@ -213,7 +213,7 @@ fn notes(
     let mut notes = vec![
         format!(
             "attention: the weight of {} in layer {}, head {}{multiples}.{which_head}{uniform}{mean}",
-            config.shown_readout_name(),
+            config.displayed_readout_name(),
             explanation.layer,
             explanation.head.head
         ),

@@ -11,7 +11,7 @@ use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{Assessment, StepMetrics, TestMetrics};
 use headlight_experiment::outcome::Outcome;
-use headlight_experiment::shown::shown_head;
+use headlight_experiment::readout::head_note;
 use headlight_experiment::train::Progress;
 use headlight_report::counted;
 
@@ -61,7 +61,7 @@ impl FinishedRun {
     /// Which of several heads is shown first, and why; without a full stop.
     pub(super) fn which_head(&self) -> Option<String> {
         let (layer, head) = self.strongest;
-        (self.dump.dims.heads > 1).then(|| shown_head(layer, head, true))
+        (self.dump.dims.heads > 1).then(|| head_note(layer, head, true))
     }
 
     /// The last evaluation of the model that is used.

@@ -5,16 +5,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headlight_analysis::certificate::Certificate;
-use headlight_analysis::measures::{certified, measured};
+use headlight_analysis::measures::{certify_for_measures, compute_measures};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Ending;
-use headlight_experiment::{Engine, Error, TrainingState, tested};
+use headlight_experiment::{Engine, Error, TrainingState, test_metrics};
 
 use crate::files::run_files::{CERTIFICATE, PAGE, REPORT, WEIGHTS};
 use crate::run::RunState;
-use crate::session::dumping::{DumpModel, dump, strongest};
+use crate::session::dumping::{DumpModel, dump, strongest_head};
 use crate::show::finished_run::FinishedRun;
 use crate::show::page;
 use crate::show::report::reported_samples;
@@ -62,7 +62,7 @@ fn judged(
 ) -> Result<FinishedRun, Failure> {
     let (session, config) = (writer.session, &writer.config);
     let experiment = &session.experiment;
-    let (splits, judged) = (&experiment.splits, experiment.splits.judged());
+    let (splits, judged) = (&experiment.splits, experiment.splits.judging_samples());
     let (parameters, weights) = (engine.parameters(), engine.weights());
     let best_step = writer.best().map(|best| best.step);
     let step = best_step.unwrap_or(writer.progress.step);
@@ -70,7 +70,7 @@ fn judged(
         config,
         parameters: &parameters,
     };
-    let samples = session.shown_samples(reported_samples(splits.shown()));
+    let samples = session.dump_samples(reported_samples(splits.displayed_samples()));
     let state = match ending {
         Ending::Interrupted => RunState::Interrupted,
         Ending::Finished | Ending::Stopped => RunState::Complete,
@@ -93,8 +93,8 @@ fn judged(
         step,
         assessment: assess(engine, judged, config.data.n_classes).ok(),
         outcome: Outcome::of(config, splits, &writer.metrics, best_step),
-        tests: tested(experiment, engine, |_| true)?,
-        measures: measured(config, &weights, judged, certificate.as_ref())?,
+        tests: test_metrics(experiment, engine, |_| true)?,
+        measures: compute_measures(config, &weights, judged, certificate.as_ref())?,
         dump: dump(
             model,
             &samples,
@@ -102,7 +102,7 @@ fn judged(
             &session.device,
             &[],
         )?,
-        strongest: strongest(model, splits, &session.device)?,
+        strongest: strongest_head(model, splits, &session.device)?,
         certificate,
         parameters,
         page: None,
@@ -122,7 +122,7 @@ fn certificate(
 ) -> Result<Option<Certificate>, Error> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let (began, told) = (Instant::now(), AtomicBool::new(false));
-    certified(config, weights, EXAMPLES, threads, &|_| {
+    certify_for_measures(config, weights, EXAMPLES, threads, &|_| {
         if interrupted() {
             let message = "the count of all inputs was interrupted".to_owned();
             return Err(Error::Input(message));

@@ -60,7 +60,7 @@ pub(crate) fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Resu
     if ends.bytes > ESTIMATED && !dump.positives.is_given && !dump.negatives.is_given {
         let fitting = ends.samples as f64 * ESTIMATED / ends.bytes;
         let mut samples = dump.samples.clone();
-        samples.extend(dump.chosen(experiment.splits.shown()));
+        samples.extend(dump.chosen(experiment.splits.displayed_samples()));
         samples.truncate((fitting as usize).max(1));
         dump.samples = samples;
         dump.positives.adapt(0);
@@ -103,7 +103,10 @@ fn volume(experiment: &Experiment) -> Result<Volume, Failure> {
     let is_due = |&step: &usize| dump_is_due(experiment, step);
     let best = usize::from(config.training.keep_best.is_some());
     let dumps = (0..=experiment.steps()).filter(is_due).count() + best;
-    let samples = config.dump.chosen(experiment.splits.shown()).len();
+    let samples = config
+        .dump
+        .chosen(experiment.splits.displayed_samples())
+        .len();
     Ok(Volume {
         dumps,
         samples,

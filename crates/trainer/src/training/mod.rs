@@ -59,7 +59,7 @@ impl<'a> Training<'a> {
     ///
     /// # Errors
     /// When the engine does not suit the config, the run cannot be resumed, or its dumps would be too large, unless `force`.
-    pub fn start(
+    pub fn prepare(
         session: &'a Session,
         begun: Option<&RunDir>,
         force: bool,

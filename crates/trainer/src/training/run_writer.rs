@@ -8,7 +8,7 @@ use headlight_experiment::best::{BestModel, BestTracker};
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Next, Observer, Progress, due, evaluation_is_due, measure};
-use headlight_experiment::{Engine, Experiment, tested};
+use headlight_experiment::{Engine, Experiment, test_metrics};
 
 use serde_json::Value;
 
@@ -107,7 +107,10 @@ impl<'a> RunWriter<'a> {
             run,
             display,
             config,
-            dumped: experiment.config.dump.chosen(experiment.splits.shown()),
+            dumped: experiment
+                .config
+                .dump
+                .chosen(experiment.splits.displayed_samples()),
             log,
             loss_log,
             losses: Vec::new(),
@@ -228,7 +231,7 @@ impl<'a> RunWriter<'a> {
         let config = &self.config;
         dump(
             DumpModel { config, parameters },
-            &self.session.shown_samples(self.dumped.clone()),
+            &self.session.dump_samples(self.dumped.clone()),
             origin(step, experiment),
             &self.session.device,
             &[],
@@ -251,7 +254,7 @@ impl<'a> RunWriter<'a> {
             tracker.update(&metrics, engine);
         }
         if self.is_out_of_patience() && self.progress.step < experiment.steps() {
-            metrics.tests = tested(experiment, engine, |_| true)?;
+            metrics.tests = test_metrics(experiment, engine, |_| true)?;
         }
         self.log.append_line(&metrics)?;
         self.metrics.push(metrics);

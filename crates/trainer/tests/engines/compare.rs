@@ -216,7 +216,7 @@ fn compare_forward(session: &Session, what: &str, bounds: &Bounds) {
             config: &config,
             parameters: &experiment.start,
         };
-        let samples = session.shown_samples((0..experiment.splits.train.len().min(21)).collect());
+        let samples = session.dump_samples((0..experiment.splits.train.len().min(21)).collect());
         dump(model, &samples, Origin::default(), &session.device, &[]).unwrap()
     };
     let (ours, theirs) = (of(EngineName::Fused), of(EngineName::Burn));

@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
     check_samples(&model.run, config, "")?;
     let splits = dataset::dataset(config)?;
-    let dataset = splits.judged();
+    let dataset = splits.judging_samples();
     let split = if splits.held_out.is_empty() {
         "training"
     } else {

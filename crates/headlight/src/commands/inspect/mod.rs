@@ -116,7 +116,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     picture.write_all(heatmap.svg().as_bytes())?;
-    let written = format!("{}: {}\n", picture.shown(), heatmap.title.join(" · "));
+    let written = format!(
+        "{}: {}\n",
+        picture.display_name(),
+        heatmap.title.join(" · ")
+    );
     print_beside(&outputs, &written)
 }
 

@@ -17,7 +17,9 @@ use headlight_trainer::run::environment::SourceCommit;
 use headlight_trainer::session::opening::{engine_for, unsupported_by_fused};
 use headlight_trainer::show::finished_run::FinishedRun;
 use headlight_trainer::training::Training;
-use headlight_trainer::{DatasetFiles, Failure, RunDir, STANDARD, Session, Signals, quoted, shown};
+use headlight_trainer::{
+    DatasetFiles, Failure, RunDir, STANDARD, Session, Signals, shell_path, shown,
+};
 
 use ended::{Ended, pictures};
 
@@ -75,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     tell_details(arguments, &session);
     let experiment = &session.experiment;
     let steps = experiment.steps();
-    let training = Training::start(&session, begun, arguments.force)?;
+    let training = Training::prepare(&session, begun, arguments.force)?;
     let start = training.step();
     if let Some(run) = begun {
         if training.is_complete {
@@ -160,7 +162,7 @@ fn show(
     }
     let typed = arguments.config.typed();
     let typed = typed.filter(|_| arguments.config.config.is_some() && arguments.start.is_none());
-    let again = typed.unwrap_or_else(|| vec![quoted(&run.file(CONFIG))]);
+    let again = typed.unwrap_or_else(|| vec![shell_path(&run.file(CONFIG))]);
     let screen = trained.screen(experiment, run, &again)?;
     print(&screen.text(terminal::options().colour))?;
     if verbosity() == Verbosity::Verbose {
@@ -188,7 +190,7 @@ fn check_uninterrupted(
     } else if trained.is_uncounted {
         format!(
             "interrupted before all inputs were counted; the other files of the run are complete; to count: headlight certify {}",
-            quoted(run.path())
+            shell_path(run.path())
         )
     } else {
         return Ok(());

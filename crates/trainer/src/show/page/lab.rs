@@ -7,7 +7,7 @@ use headlight_experiment::Experiment;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_page::{Lab, Page};
 
-use super::again::{EXACT, inexact_seed};
+use super::retraining::{EXACT, inexact_seed};
 use super::samples::carried;
 use crate::files::config::{to_json, with_file_names};
 use crate::session::dataset::dataset;

@@ -1,7 +1,7 @@
 //! The interactive page of runs and dumps, and of a config without a run.
 
-mod again;
 mod lab;
+mod retraining;
 mod samples;
 
 use std::collections::BTreeSet;
@@ -22,8 +22,8 @@ use crate::show::evidence::evidence;
 use crate::show::report::outcome_text;
 use crate::{Failure, RunDir, shown};
 
-use again::{again, outcome};
 pub use lab::lab;
+use retraining::{outcome, retraining};
 
 /// One source of a page: a run directory, or a single dump.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ fn page_run(
         index
     });
     let again = match &source.run {
-        Some(run) if runs == 1 => again(run, last)?,
+        Some(run) if runs == 1 => retraining(run, last)?,
         Some(_) => PageTraining::Recorded(
             "A page of several runs shows what their dumps recorded".to_owned(),
         ),

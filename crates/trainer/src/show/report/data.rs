@@ -73,8 +73,8 @@ pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Sectio
 
 /// How many samples there are; `more` is about those that the run shows.
 fn sizes(splits: &Splits, is_fresh: bool, more: &str) -> String {
-    let shown = format!("{} sample", splits.shown_name());
-    let shown = counted(splits.shown().len(), &shown) + more;
+    let shown = format!("{} sample", splits.displayed_name());
+    let shown = counted(splits.displayed_samples().len(), &shown) + more;
     if is_fresh {
         return format!("Each step draws its own samples. {shown}.");
     }
@@ -84,7 +84,7 @@ fn sizes(splits: &Splits, is_fresh: bool, more: &str) -> String {
 
 /// The number of positives, and the first of them.
 fn positives(config: &ExperimentConfig, splits: &Splits) -> Section {
-    let (shown, is_fresh) = (splits.shown(), config.data.is_fresh());
+    let (shown, is_fresh) = (splits.displayed_samples(), config.data.is_fresh());
     let (all, count) = (shown.len(), shown.positives().count());
     let rate = share(count, shown);
     let positive = format!(", {count} of them positive ({rate:.1}%)");
@@ -117,7 +117,7 @@ fn positives(config: &ExperimentConfig, splits: &Splits) -> Section {
 
 /// The number of samples of each class.
 fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
-    let shown = splits.shown();
+    let shown = splits.displayed_samples();
     let counts = shown.class_counts(data.n_classes).into_iter().enumerate();
     let rows = counts.take(MOST_CLASSES).map(|(class, count)| {
         let share = format!("{:.1}%", share(count, shown));
@@ -153,7 +153,7 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
 /// The vocabulary, its most frequent words, and what became of the others.
 fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
     let mut counts = vec![0; words.vocab_size() as usize];
-    for &token in splits.shown().all_tokens() {
+    for &token in splits.displayed_samples().all_tokens() {
         counts[token as usize] += 1;
     }
     let mut frequent: Vec<u32> = (FIRST_WORD..words.vocab_size()).collect();
@@ -166,12 +166,12 @@ fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         "The vocabulary has {}. The most frequent in the {} samples: {}.",
         counted(
             words.vocabulary.len(),
-            data.parts().name().trim_end_matches('s')
+            data.text_unit().name().trim_end_matches('s')
         ),
-        splits.shown_name(),
+        splits.displayed_name(),
         frequent.collect::<Vec<_>>().join(", ")
     );
-    let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
+    let losses = splits.texts.map(|texts| texts.sentences(data.seq_len));
     let losses = losses.unwrap_or_default();
     let losses = (!losses.is_empty()).then(|| losses.join(" "));
     let paragraphs = [vocabulary].into_iter().chain(losses);

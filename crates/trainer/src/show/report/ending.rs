@@ -11,7 +11,7 @@ use super::names::answer;
 /// Whether the model learned its task, as a paragraph.
 pub fn outcome_text(outcome: &Outcome, data: &DatasetConfig) -> String {
     let name = |class| quoted_answer(data, class);
-    outcome.sentences(name, f1_of(data).as_deref(), data.parts().name())
+    outcome.sentences(name, f1_of(data).as_deref(), data.text_unit().name())
 }
 
 /// The name of a class in a sentence, in quotation marks.

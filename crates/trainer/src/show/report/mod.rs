@@ -74,7 +74,11 @@ impl FinishedRun {
             (self.strongest.0, self.strongest.1.head),
             self.which_head(),
         ));
-        sections.push(predictions::section(config, splits.shown(), &self.dump));
+        sections.push(predictions::section(
+            config,
+            splits.displayed_samples(),
+            &self.dump,
+        ));
         let rule = data.rule.as_ref();
         let document = Document {
             title: rule.map_or_else(|| data::title(data), |rule| rule.question()),

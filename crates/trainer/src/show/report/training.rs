@@ -50,7 +50,7 @@ pub(super) fn sections(
 /// What each step leaves out, if it leaves out something.
 fn dropout(training: &TrainingConfig) -> Option<String> {
     let preset = training.dropout.preset;
-    let preset = preset.map_or_else(String::new, |own| format!(" (preset {})", own.name()));
+    let preset = preset.map_or_else(String::new, |preset| format!(" (preset {})", preset.name()));
     let rates = training.dropout.rates();
     let all = [
         ("tokens", training.token_dropout),

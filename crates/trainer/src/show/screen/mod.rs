@@ -17,7 +17,7 @@ use crate::files::run_files::{PAGE, REPORT};
 use crate::show::certificate;
 use crate::show::finished_run::FinishedRun;
 use crate::show::report::{data_title, f1_of, quoted_answer, test_lines};
-use crate::{Failure, RunDir, quoted, shell_word, shown};
+use crate::{Failure, RunDir, shell_path, shell_word, shown};
 
 use model::UsedModel;
 
@@ -75,7 +75,7 @@ impl FinishedRun {
         let mut lines = Vec::new();
         if let Some(outcome) = &self.outcome {
             lines.push(outcome.verdict_text(name, f1_of(&config.data).as_deref()));
-            let parts = config.data.parts().name();
+            let parts = config.data.text_unit().name();
             lines.extend(outcome.baseline_texts(name, parts));
             lines.extend(outcome.remarks(name, parts));
             lines.extend(test_lines(&self.tests));
@@ -104,7 +104,7 @@ fn has_few(experiment: &Experiment) -> bool {
 fn folds(run: &RunDir, again: &[String]) -> String {
     // The run's own name: rows of a sweep with other options would not belong.
     let name = run.path().file_name().unwrap_or_default().to_string_lossy();
-    let out = quoted(Path::new(&format!("{name}-folds.jsonl")));
+    let out = shell_path(Path::new(&format!("{name}-folds.jsonl")));
     let added = ["--folds 5".to_owned(), format!("--out {out}")];
     let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
     for option in again.iter().chain(&added) {
@@ -129,7 +129,7 @@ fn links(experiment: &Experiment, run: &RunDir, again: &[String], why: &str) -> 
         link(name, path + if has_room { hint } else { "" })
     };
     let data = &experiment.config.data;
-    let run_path = quoted(run.path());
+    let run_path = shell_path(run.path());
     let mut links = Vec::new();
     if data.task == Task::NextToken {
         links.push(link("Try", format!("headlight generate {run_path}")));
@@ -160,7 +160,7 @@ fn row(experiment: &Experiment) -> Option<String> {
     if features.is_empty() {
         return None;
     }
-    let judged = experiment.splits.judged();
+    let judged = experiment.splits.judging_samples();
     let is_known = |&row: &usize| !judged.tokens(row).contains(&UNK);
     let row = (0..judged.len()).find(is_known).unwrap_or(0);
     let cls = experiment.config.inputs().cls;

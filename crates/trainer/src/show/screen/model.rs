@@ -6,7 +6,7 @@ use headlight_analysis::removal::forward_without;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, FrozenModel, Recorded};
+use headlight_experiment::fused::{Array, ForwardValues, FrozenModel, Recording};
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Experiment};
 
@@ -63,7 +63,7 @@ impl<'a> UsedModel<'a> {
         dataset: &Dataset,
         samples: &[usize],
         without: &[usize],
-        recorded: Recorded,
+        recorded: Recording,
     ) -> Result<Vec<SamplePrediction>, Error> {
         let config = self.config();
         let mut all = Vec::new();
@@ -129,7 +129,12 @@ impl<'a> UsedModel<'a> {
 
 /// What a forward pass says of its sample at an index; `read` is the readout position, or the position that
 /// is shown.
-fn prediction_of(forward: &Forward, index: usize, sample: usize, read: usize) -> SamplePrediction {
+fn prediction_of(
+    forward: &ForwardValues,
+    index: usize,
+    sample: usize,
+    read: usize,
+) -> SamplePrediction {
     let dims = forward.dims;
     let (positions, logits) = (dims.positions, dims.logits);
     let (answers, answer) = if dims.per_position {

@@ -3,7 +3,7 @@
 
 use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::Error;
-use headlight_experiment::fused::Recorded;
+use headlight_experiment::fused::Recording;
 use headlight_report::ScreenPart;
 
 use super::model::{SamplePrediction, UsedModel};
@@ -16,9 +16,9 @@ const MOST: usize = 12;
 
 /// A right sample and a wrong one, each with its labels and answers.
 pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<ScreenPart>, Error> {
-    let judged = model.experiment.splits.judged();
+    let judged = model.experiment.splits.judging_samples();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
-    let all = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
+    let all = model.ask(judged, &chosen, &[], Recording::Predictions)?;
     let both = [("Correct", true), ("Wrong", false)];
     let listed = both.into_iter().filter_map(|(kind, is_right)| {
         let one = all

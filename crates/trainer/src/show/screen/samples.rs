@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use headlight_data::{Dataset, Task};
 use headlight_dump::AttentionDump;
-use headlight_experiment::fused::Recorded;
+use headlight_experiment::fused::Recording;
 use headlight_experiment::{Error, Experiment};
 use headlight_report::{ScreenPart, Weights, counted, number, shorten_apart};
 
@@ -28,8 +28,8 @@ const MOST_DECIDING: usize = 3;
 /// How many samples there are of each class, and what became of words.
 pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
     let (data, splits) = (&experiment.config.data, &experiment.splits);
-    let counts = splits.shown().class_counts(data.n_classes);
-    let classes = largest_classes(splits.shown(), data.n_classes);
+    let counts = splits.displayed_samples().class_counts(data.n_classes);
+    let classes = largest_classes(splits.displayed_samples(), data.n_classes);
     let names = classes.iter().map(|&class| answer(data, class));
     let names: Vec<String> = names.collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -52,7 +52,7 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
         let train = splits.train.len();
         format!("Samples  {train} to train on: {named}; {held_out} held out")
     }];
-    let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
+    let losses = splits.texts.map(|texts| texts.sentences(data.seq_len));
     lines.extend(
         losses
             .filter(|losses| !losses.is_empty())
@@ -78,12 +78,12 @@ pub(super) fn parts(
     head: usize,
 ) -> Result<Vec<ScreenPart>, Error> {
     let experiment = model.experiment;
-    let judged = experiment.splits.judged();
+    let judged = experiment.splits.judging_samples();
     let chosen: Vec<usize> = largest_classes(judged, experiment.config.data.n_classes)
         .into_iter()
         .flat_map(|class| judged.of_class(class as u32).take(OF_CLASS))
         .collect();
-    let predictions = model.ask(judged, &chosen, &[], Recorded::Attention)?;
+    let predictions = model.ask(judged, &chosen, &[], Recording::Attention)?;
     Ok(vec![
         ScreenPart::Weights(means(model, judged, &predictions, head)),
         ScreenPart::Weights(one(model, dump, head)?),
@@ -138,7 +138,7 @@ fn means(
     }
     let split = model.split();
     let samples = counted_of(judged, data.n_classes, all.len(), split);
-    let (layer, reader) = (config.model.n_layers - 1, config.shown_readout_name());
+    let (layer, reader) = (config.model.n_layers - 1, config.displayed_readout_name());
     Weights {
         title: match common {
             _ if !config.model.attention.softmax => {
@@ -183,7 +183,7 @@ fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> 
 fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<Weights, Error> {
     let config = model.config();
     let (data, splits) = (&config.data, &model.experiment.splits);
-    let samples = splits.shown();
+    let samples = splits.displayed_samples();
     let sample = samples.positives().next().unwrap_or(0);
     let mut dumped = dump.meta.samples.iter();
     let dumped = dumped.position(|&one| one == Some(sample)).unwrap_or(0);
@@ -201,7 +201,7 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
         without = largest.into_iter().collect();
     }
     let mut ask = |without: &[usize]| {
-        let predictions = model.ask(samples, &[sample], without, Recorded::Predictions);
+        let predictions = model.ask(samples, &[sample], without, Recording::Predictions);
         Ok::<_, Error>(predictions?.swap_remove(0))
     };
     let (whole, removed) = (ask(&[])?, ask(&without)?);
@@ -238,7 +238,7 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
         title: format!(
             "{kind}: {}, label {}{}, probability{name} {probability:.3}; {removed:.3} without \
              position{s} {}",
-            model.named(splits.shown_name(), "sample", sample, samples),
+            model.named(splits.displayed_name(), "sample", sample, samples),
             quoted_answer(data, samples.label(sample)),
             model.noise(samples, sample),
             listed.join(" and ")

@@ -4,7 +4,7 @@ use headlight_analysis::explain::{Explanation, explain};
 use headlight_architecture::StrongestHead;
 use headlight_data::Dataset;
 use headlight_experiment::Error;
-use headlight_experiment::fused::Recorded;
+use headlight_experiment::fused::Recording;
 use headlight_report::{ScreenPart, ScreenWord, shorten};
 
 use super::model::{SamplePrediction, UsedModel};
@@ -31,9 +31,9 @@ pub(super) fn parts(
     model: &mut UsedModel<'_>,
     head: StrongestHead,
 ) -> Result<Vec<ScreenPart>, Error> {
-    let judged = model.experiment.splits.judged();
+    let judged = model.experiment.splits.judging_samples();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
-    let predictions = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
+    let predictions = model.ask(judged, &chosen, &[], Recording::Predictions)?;
     let (right, wrong): (Vec<&SamplePrediction>, Vec<&SamplePrediction>) = predictions
         .iter()
         .partition(|one| model.is_right(judged, one));

@@ -8,10 +8,12 @@ use crate::files::config::with_absolute_paths;
 use crate::files::run_files::CONFIG;
 use crate::files::weights;
 use crate::messages::notes::note_once;
-use crate::{Failure, RunDir, quoted, shown};
+use crate::{Failure, RunDir, shell_path, shown};
 
 /// The parameters that `training.start` names; `None` if the seed draws them.
-pub(super) fn given(config: &ExperimentConfig) -> Result<Option<Vec<Parameter>>, Failure> {
+pub(super) fn start_parameters(
+    config: &ExperimentConfig,
+) -> Result<Option<Vec<Parameter>>, Failure> {
     let Some(path) = &config.training.start else {
         return Ok(None);
     };
@@ -35,8 +37,8 @@ pub(super) fn given(config: &ExperimentConfig) -> Result<Option<Vec<Parameter>>,
     if before.data.words.as_ref().map(tokens) != now {
         let reason = format!(
             "its token ids stand for other words than this config's; train with the config of its run: headlight train {} --set data.file=FILE --set training.start={}",
-            quoted(&run.file(CONFIG)),
-            quoted(path)
+            shell_path(&run.file(CONFIG)),
+            shell_path(path)
         );
         return Err(Failure::reading(path, reason));
     }

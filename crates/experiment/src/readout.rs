@@ -10,7 +10,7 @@ use crate::config::ExperimentConfig;
 /// Which of several heads is shown, and why, as a sentence without its full stop. It is the
 /// [strongest](headlight_architecture::strongest_head) one in the samples that the run of its model dumps or, where they are not at
 /// hand, in one sample.
-pub fn shown_head(layer: usize, head: StrongestHead, of_run: bool) -> String {
+pub fn head_note(layer: usize, head: StrongestHead, of_run: bool) -> String {
     let samples = if of_run {
         "the samples that the run dumps"
     } else {
@@ -42,7 +42,7 @@ impl ExperimentConfig {
     }
 
     /// The position whose attention is shown, as messages name it.
-    pub fn shown_readout_name(&self) -> String {
+    pub fn displayed_readout_name(&self) -> String {
         let reads_all = self.reads_mean() || self.data.task.is_per_position();
         let [_, last] = self.data.cls.ends(self.data.seq_len);
         let may_be_padding = self.model.attention.padding_token.is_some();
@@ -59,7 +59,7 @@ impl ExperimentConfig {
         if self.data.task.is_per_position() {
             "the positions that count".to_owned()
         } else {
-            self.shown_readout_name()
+            self.displayed_readout_name()
         }
     }
 
@@ -82,7 +82,7 @@ impl ExperimentConfig {
         if self.data.task.is_per_position() {
             return Some(format!(
                 "The model answers at each position; the attention shown is that of {}, one of them",
-                self.shown_readout_name()
+                self.displayed_readout_name()
             ));
         }
         let unpadded = match self.model.attention.padding_token {
@@ -92,7 +92,7 @@ impl ExperimentConfig {
         self.reads_mean().then(|| {
             format!(
                 "The class is read from the mean of all positions{unpadded}; the attention shown is that of {}, one of them",
-                self.shown_readout_name()
+                self.displayed_readout_name()
             )
         })
     }

@@ -9,7 +9,7 @@ use super::ExperimentConfig;
 const WIDTH: usize = 110;
 
 /// The text of a config with a comment above each line that gives a value: what its keys do. Values have one line each.
-pub fn explained(config: &str) -> String {
+pub fn with_comments(config: &str) -> String {
     let mut section = String::new();
     let mut text = String::new();
     for line in config.lines() {

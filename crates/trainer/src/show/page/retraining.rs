@@ -15,7 +15,7 @@ use crate::{Failure, RunDir};
 
 /// Whether the page can train a run again: the fused engine on a CPU trained it, and its samples follow from its config or
 /// fit into the page.
-pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<PageTraining, Failure> {
+pub(super) fn retraining(run: &RunDir, last: &AttentionDump) -> Result<PageTraining, Failure> {
     let config = &last.meta.config;
     let recorded = |reason: &str| Ok(PageTraining::Recorded(reason.to_owned()));
     if config["compute"]["engine"] != "fused" {
