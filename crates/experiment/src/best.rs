@@ -1,10 +1,58 @@
-//! Keeps the best model so far, by the criterion of `training.keep_best`.
+//! The evaluations of a training, and its best model so far, by the criterion of `training.keep_best`.
 
 use headlight_architecture::Parameter;
 
 use crate::config::TrainingConfig;
 use crate::engine::Engine;
 use crate::metrics::{Criterion, StepMetrics};
+
+/// The evaluations of a training, and the best model if the config keeps it.
+#[derive(Clone, Debug)]
+pub struct Evaluations {
+    /// The evaluations, in the order of their steps.
+    pub rows: Vec<StepMetrics>,
+    /// What keeps the best model, if the config asks for it.
+    pub tracker: Option<BestTracker>,
+}
+
+impl Evaluations {
+    /// None yet.
+    pub fn new(config: &TrainingConfig) -> Self {
+        Self {
+            rows: Vec::new(),
+            tracker: BestTracker::new(config),
+        }
+    }
+
+    /// Adds an evaluation of the engine's model.
+    pub fn add(&mut self, metrics: StepMetrics, engine: &dyn Engine) {
+        self.compare(&metrics, engine);
+        self.rows.push(metrics);
+    }
+
+    /// Compares an evaluation that is not added yet with the best one so far.
+    pub fn compare(&mut self, metrics: &StepMetrics, engine: &dyn Engine) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.update(metrics, engine);
+        }
+    }
+
+    /// The best model so far, if the config keeps it.
+    pub fn best(&self) -> Option<&BestModel> {
+        self.tracker.as_ref()?.best.as_ref()
+    }
+
+    /// Its step.
+    pub fn best_step(&self) -> Option<usize> {
+        Some(self.best()?.step)
+    }
+
+    /// Whether the config's patience has run out.
+    pub fn is_out_of_patience(&self) -> bool {
+        let tracker = self.tracker.as_ref();
+        tracker.is_some_and(BestTracker::is_out_of_patience)
+    }
+}
 
 /// Keeps the best model, and reports when `training.patience` runs out.
 #[derive(Clone, Debug, PartialEq)]

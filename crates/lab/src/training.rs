@@ -2,10 +2,9 @@
 
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
-use headlight_experiment::best::BestTracker;
+use headlight_experiment::best::Evaluations;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Recording;
-use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Next, Observer, Progress, evaluation_is_due, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
@@ -75,10 +74,7 @@ impl Training {
             None => dumped(&experiment, &watched.unknown)?,
         };
         let mut watched = View::new(config, watched, Vec::new())?;
-        let evaluations = steps.is_none().then(|| Evaluations {
-            tracker: BestTracker::new(&config.training),
-            measured: Vec::new(),
-        });
+        let evaluations = steps.is_none().then(|| Evaluations::new(&config.training));
         let last = steps.unwrap_or(usize::MAX).min(experiment.steps());
         let mut row = vec![("weights", watched.frozen.size())];
         row.extend(watched.row());
@@ -154,7 +150,7 @@ impl Training {
             self.state = Some(engine.state());
         }
         let evaluations = kept.evaluations.as_ref();
-        if evaluations.is_some_and(Evaluations::are_out_of_patience) {
+        if evaluations.is_some_and(Evaluations::is_out_of_patience) {
             kept.last = kept.progress.step;
         }
         // The losses of steps that were not taken.
@@ -170,57 +166,28 @@ impl Training {
         let mut engine = engine(&self.experiment, Some(state))?;
         let mut results = results(&self.experiment, &mut engine, self.kept.progress.step)?;
         if let Some(evaluations) = &self.kept.evaluations {
-            evaluations.describe(&self.experiment, &mut results);
+            describe(evaluations, &self.experiment, &mut results);
         }
         Ok(Message::of(&results, Vec::new()))
     }
 }
 
-/// All evaluations of a training, and its best model, if the config keeps it.
-#[derive(Debug)]
-struct Evaluations {
-    tracker: Option<BestTracker>,
-    measured: Vec<StepMetrics>,
-}
-
-impl Evaluations {
-    /// Evaluates the engine's model; whether it is the best so far.
-    fn update(
-        &mut self,
-        experiment: &Experiment,
-        engine: &mut dyn Engine,
-        progress: Progress,
-    ) -> Result<bool, Error> {
-        let measured = measure(experiment, engine, progress)?;
-        if let Some(tracker) = &mut self.tracker {
-            tracker.update(&measured, engine);
-        }
-        self.measured.push(measured);
-        Ok(self.best_step() == Some(progress.step))
-    }
-
-    fn are_out_of_patience(&self) -> bool {
-        let tracker = self.tracker.as_ref();
-        tracker.is_some_and(BestTracker::is_out_of_patience)
-    }
-
-    fn best_step(&self) -> Option<usize> {
-        Some(self.tracker.as_ref()?.best.as_ref()?.step)
-    }
-
-    /// What came of the training, as a report says it, and what the best model is.
-    fn describe(&self, Experiment { config, splits, .. }: &Experiment, results: &mut Value) {
-        let (data, step) = (&config.data, self.best_step());
-        let name = |class| format!("\"{}\"", data.answer(class as usize));
-        let f1_of = (data.n_classes == 2 && !data.classes.is_empty()).then(|| name(1));
-        let outcome = Outcome::of(config, splits, &self.measured, step);
-        let outcome = outcome
-            .map(|outcome| outcome.sentences(name, f1_of.as_deref(), data.text_unit().name()));
-        results["outcome"] = json!(outcome);
-        if let Some(best) = self.measured.iter().find(|row| Some(row.step) == step) {
-            let held_out = best.held_out.as_ref().map(metrics);
-            results["best"] = json!({ "step": step, "held_out": held_out });
-        }
+/// What came of the training, as a report says it, and what the best model is.
+fn describe(
+    evaluations: &Evaluations,
+    Experiment { config, splits, .. }: &Experiment,
+    results: &mut Value,
+) {
+    let (data, step) = (&config.data, evaluations.best_step());
+    let name = |class| format!("\"{}\"", data.answer(class as usize));
+    let f1_of = (data.n_classes == 2 && !data.classes.is_empty()).then(|| name(1));
+    let outcome = Outcome::of(config, splits, &evaluations.rows, step);
+    let outcome =
+        outcome.map(|outcome| outcome.sentences(name, f1_of.as_deref(), data.text_unit().name()));
+    results["outcome"] = json!(outcome);
+    if let Some(best) = evaluations.rows.iter().find(|row| Some(row.step) == step) {
+        let held_out = best.held_out.as_ref().map(metrics);
+        results["best"] = json!({ "step": step, "held_out": held_out });
     }
 }
 
@@ -312,9 +279,10 @@ impl Observer for Keeping<'_> {
         if let Some(evaluations) = &mut kept.evaluations
             && evaluation_is_due(experiment, progress)
         {
-            is_kept |= evaluations.update(experiment, engine, progress)?;
-            is_last |= evaluations.are_out_of_patience();
-            is_kept |= evaluations.are_out_of_patience();
+            evaluations.add(measure(experiment, engine, progress)?, engine);
+            is_kept |= evaluations.best_step() == Some(progress.step);
+            is_kept |= evaluations.is_out_of_patience();
+            is_last |= evaluations.is_out_of_patience();
         }
         if is_kept && !(step == 0 && self.has_first) {
             let (weights, floats) = (engine.weights(), &mut kept.floats);

@@ -1,8 +1,7 @@
 //! Training in memory: no file is written.
 
 use headlight_experiment::Engine;
-use headlight_experiment::best::BestTracker;
-use headlight_experiment::metrics::StepMetrics;
+use headlight_experiment::best::Evaluations;
 use headlight_experiment::train::{
     Next, Observer, Progress, due, evaluation_is_due, measure, train,
 };
@@ -59,9 +58,8 @@ pub(crate) fn fit(
                     waits,
                 },
                 is_shown,
-                tracker: BestTracker::new(&experiment.config.training),
+                evaluations: Evaluations::new(&experiment.config.training),
                 progress: Progress::default(),
-                metrics: Vec::new(),
                 losses: Vec::with_capacity(count.min(1 << 20)),
             };
             train(
@@ -71,11 +69,12 @@ pub(crate) fn fit(
                 stopped,
                 &mut fitting,
             )?;
-            if fitting.metrics.last().map(|last| last.step) != Some(fitting.progress.step) {
+            if fitting.evaluations.rows.last().map(|last| last.step) != Some(fitting.progress.step)
+            {
                 fitting.evaluate(engine)?;
             }
-            let best = fitting.tracker.and_then(|tracker| tracker.best);
-            let lines = fitting.metrics.iter().map(serde_json::to_string);
+            let best = fitting.evaluations.best().cloned();
+            let lines = fitting.evaluations.rows.iter().map(serde_json::to_string);
             let lines: Result<Vec<_>, _> = lines.collect();
             let lines = lines.map_err(|error| Failure::System(error.to_string()))?;
             Ok((
@@ -96,20 +95,16 @@ struct Fitting<'a> {
     session: &'a Session,
     sent: ProgressSender,
     is_shown: bool,
-    tracker: Option<BestTracker>,
+    evaluations: Evaluations,
     progress: Progress,
-    metrics: Vec<StepMetrics>,
     losses: Vec<f32>,
 }
 
 impl Fitting<'_> {
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         let metrics = measure(&self.session.experiment, engine, self.progress)?;
-        if let Some(tracker) = &mut self.tracker {
-            tracker.update(&metrics, engine);
-        }
         self.sent.evaluated(&metrics);
-        self.metrics.push(metrics);
+        self.evaluations.add(metrics, engine);
         Ok(())
     }
 }
@@ -126,8 +121,7 @@ impl Observer for Fitting<'_> {
         if evaluation_is_due(&self.session.experiment, progress) {
             self.evaluate(engine)?;
         }
-        let tracker = self.tracker.as_ref();
-        Ok(if tracker.is_some_and(BestTracker::is_out_of_patience) {
+        Ok(if self.evaluations.is_out_of_patience() {
             Next::Stop
         } else {
             Next::Step

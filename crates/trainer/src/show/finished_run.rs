@@ -7,7 +7,7 @@ use headlight_analysis::measures::MeasureValue;
 use headlight_architecture::{Parameter, StrongestHead};
 use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
-use headlight_experiment::best::BestTracker;
+use headlight_experiment::best::Evaluations;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{Assessment, StepMetrics, TestMetrics};
 use headlight_experiment::outcome::Outcome;
@@ -20,8 +20,8 @@ use crate::run::RunState;
 /// A run that has ended or was interrupted. The model that is used is the best one if the run keeps it, or else the last one.
 #[derive(Debug)]
 pub struct FinishedRun {
-    /// The evaluations.
-    pub metrics: Vec<StepMetrics>,
+    /// The evaluations, and the best model if the config keeps one.
+    pub evaluations: Evaluations,
     /// The step of the model that is used.
     pub step: usize,
     /// That model on the samples that judge it; `None` if its output is not a number.
@@ -40,8 +40,6 @@ pub struct FinishedRun {
     pub strongest: (usize, StrongestHead),
     /// That model's parameters, in the model's order.
     pub parameters: Vec<Parameter>,
-    /// The best model, if the config keeps one.
-    pub tracker: Option<BestTracker>,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
     /// The progress of training at its end.
@@ -53,11 +51,6 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
-    /// The step of the best model, if the run keeps one.
-    pub fn best_step(&self) -> Option<usize> {
-        Some(self.tracker.as_ref()?.best.as_ref()?.step)
-    }
-
     /// Which of several heads is shown first, and why; without a full stop.
     pub(super) fn which_head(&self) -> Option<String> {
         let (layer, head) = self.strongest;
@@ -66,7 +59,10 @@ impl FinishedRun {
 
     /// The last evaluation of the model that is used.
     pub(super) fn of_model(&self) -> Option<&StepMetrics> {
-        self.metrics.iter().rfind(|row| row.step <= self.step)
+        self.evaluations
+            .rows
+            .iter()
+            .rfind(|row| row.step <= self.step)
     }
 
     /// Where training was interrupted, if it was; without a full stop.

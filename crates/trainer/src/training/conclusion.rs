@@ -38,7 +38,7 @@ pub(crate) fn conclude(
     run.write_losses()?;
     writer.write_best()?;
     run.write_weights(WEIGHTS, engine.parameters())?;
-    if let Some(best) = writer.best() {
+    if let Some(best) = writer.evaluations.best() {
         engine.restore(&TrainingState::of(best.parameters.clone()))?;
     }
     let mut finished = judged(writer, engine, ending, interrupted)?;
@@ -64,7 +64,7 @@ fn judged(
     let experiment = &session.experiment;
     let (splits, judged) = (&experiment.splits, experiment.splits.judging_samples());
     let (parameters, weights) = (engine.parameters(), engine.weights());
-    let best_step = writer.best().map(|best| best.step);
+    let best_step = writer.evaluations.best_step();
     let step = best_step.unwrap_or(writer.progress.step);
     let model = DumpModel {
         config,
@@ -92,7 +92,7 @@ fn judged(
     Ok(FinishedRun {
         step,
         assessment: assess(engine, judged, config.data.n_classes).ok(),
-        outcome: Outcome::of(config, splits, &writer.metrics, best_step),
+        outcome: Outcome::of(config, splits, &writer.evaluations.rows, best_step),
         tests: test_metrics(experiment, engine, |_| true)?,
         measures: compute_measures(config, &weights, judged, certificate.as_ref())?,
         dump: dump(
@@ -109,8 +109,7 @@ fn judged(
         progress: writer.progress,
         state,
         is_uncounted,
-        metrics: writer.metrics,
-        tracker: writer.tracker,
+        evaluations: writer.evaluations,
     })
 }
 

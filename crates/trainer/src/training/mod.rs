@@ -137,7 +137,7 @@ impl<'a> Training<'a> {
         let work = || {
             let mut writer = RunWriter::new(session, run, checkpoint, source, display)?;
             let interrupted = &interrupted;
-            let ending = if writer.is_out_of_patience() {
+            let ending = if writer.evaluations.is_out_of_patience() {
                 Ending::Stopped
             } else {
                 let start = writer.progress;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
-use headlight_experiment::best::{BestModel, BestTracker};
+use headlight_experiment::best::{BestModel, Evaluations};
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Next, Observer, Progress, due, evaluation_is_due, measure};
@@ -49,9 +49,7 @@ pub(crate) struct RunWriter<'a> {
     losses: Vec<u8>,
     inputs_sha256: String,
     /// The evaluations so far.
-    pub(crate) metrics: Vec<StepMetrics>,
-    /// The best model so far, if the config keeps one.
-    pub(crate) tracker: Option<BestTracker>,
+    pub(crate) evaluations: Evaluations,
     /// The progress of training.
     pub(crate) progress: Progress,
     /// The steps of the last dump and of the last checkpoint.
@@ -73,20 +71,19 @@ impl<'a> RunWriter<'a> {
         // A damaged file must not prevent resuming.
         let before: Value = run.json(ENVIRONMENT).ok().flatten().unwrap_or_default();
         // All that may be damaged is read before a file goes.
-        let metrics = match &checkpoint {
-            Some(checkpoint) => run.step_metrics_of(checkpoint.counters.metrics_bytes)?,
-            None => Vec::new(),
-        };
+        let mut evaluations = Evaluations::new(&experiment.config.training);
+        if let Some(checkpoint) = &checkpoint {
+            evaluations.rows = run.step_metrics_of(checkpoint.counters.metrics_bytes)?;
+        }
         run.begin(&config::with_absolute_paths(experiment.config.clone())?)?;
         let config = config::with_file_names(experiment.config.clone());
         let environment = Environment::now(source, &config.compute, &session.device);
-        let mut tracker = BestTracker::new(&experiment.config.training);
         let (mut progress, mut metrics_bytes, mut resumed_from) = (Progress::default(), 0, None);
         if let Some(Checkpoint { counters, best, .. }) = checkpoint {
             progress = counters.progress;
             metrics_bytes = counters.metrics_bytes;
             resumed_from = Some(progress.step);
-            if let Some(tracker) = &mut tracker {
+            if let Some(tracker) = &mut evaluations.tracker {
                 tracker.best = best;
             }
         }
@@ -101,7 +98,7 @@ impl<'a> RunWriter<'a> {
         })?;
         let log = Log::open(&run.file(METRICS), metrics_bytes)?;
         let loss_log = Log::open(&run.file(LOSS_LOG), 4 * progress.step as u64)?;
-        run.keep_weights(|step| metrics.iter().any(|row| row.step == step))?;
+        run.keep_weights(|step| evaluations.rows.iter().any(|row| row.step == step))?;
         Ok(Self {
             session,
             run,
@@ -115,8 +112,7 @@ impl<'a> RunWriter<'a> {
             loss_log,
             losses: Vec::new(),
             inputs_sha256: inputs_sha256(experiment),
-            metrics,
-            tracker,
+            evaluations,
             progress,
             last_dump: None,
             last_checkpoint: None,
@@ -124,23 +120,12 @@ impl<'a> RunWriter<'a> {
         })
     }
 
-    /// Whether the config's patience has run out.
-    pub(crate) fn is_out_of_patience(&self) -> bool {
-        let tracker = self.tracker.as_ref();
-        tracker.is_some_and(BestTracker::is_out_of_patience)
-    }
-
-    /// The best model so far, if the config keeps one.
-    pub(crate) fn best(&self) -> Option<&BestModel> {
-        self.tracker.as_ref()?.best.as_ref()
-    }
-
     /// Writes the best model so far: its weights, then its dump. `RunDir::rewind` has removed those of an
     /// earlier step. So, whatever stops this process, no dump is beside the weights of another step.
     pub(crate) fn write_best(&self) -> Result<(), Failure> {
         let Some(BestModel {
             parameters, step, ..
-        }) = self.best()
+        }) = self.evaluations.best()
         else {
             return Ok(());
         };
@@ -157,7 +142,7 @@ impl<'a> RunWriter<'a> {
         if self.progress.step > 0 {
             self.save(engine)?;
         }
-        let evaluated = self.metrics.last().map(|last| last.step);
+        let evaluated = self.evaluations.rows.last().map(|last| last.step);
         if evaluated != Some(self.progress.step) {
             // An interrupted run: until it is resumed, this model may be its best. Its checkpoint comes before this
             // evaluation, so that the run drops it when it is resumed, and ends with the rows and the best model of a run
@@ -202,7 +187,7 @@ impl<'a> RunWriter<'a> {
                 inputs_sha256: self.inputs_sha256.clone(),
             },
             state,
-            best: self.best().cloned(),
+            best: self.evaluations.best().cloned(),
         };
         self.run.write(STATE, &checkpoint.encode()?)
     }
@@ -250,14 +235,12 @@ impl<'a> RunWriter<'a> {
             let name = format!("{STEP_WEIGHTS}/step-{:06}.safetensors", self.progress.step);
             self.run.write_weights(&name, engine.parameters())?;
         }
-        if let Some(tracker) = &mut self.tracker {
-            tracker.update(&metrics, engine);
-        }
-        if self.is_out_of_patience() && self.progress.step < experiment.steps() {
+        self.evaluations.compare(&metrics, engine);
+        if self.evaluations.is_out_of_patience() && self.progress.step < experiment.steps() {
             metrics.tests = test_metrics(experiment, engine, |_| true)?;
         }
         self.log.append_line(&metrics)?;
-        self.metrics.push(metrics);
+        self.evaluations.rows.push(metrics);
         Ok(())
     }
 }
@@ -301,7 +284,7 @@ impl Observer for RunWriter<'_> {
         if self.checkpoint_is_due(step) {
             self.save(engine)?;
         }
-        Ok(if self.is_out_of_patience() {
+        Ok(if self.evaluations.is_out_of_patience() {
             Next::Stop
         } else {
             Next::Step

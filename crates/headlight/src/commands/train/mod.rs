@@ -155,7 +155,7 @@ fn show(
         let ended = Ended {
             outcome: trained.outcome.as_ref(),
             step: trained.progress.step,
-            best_step: trained.best_step(),
+            best_step: trained.evaluations.best_step(),
             was_interrupted,
         };
         return ended.print(run, experiment);

@@ -37,9 +37,9 @@ impl FinishedRun {
     /// The report as a Markdown file.
     pub fn report(&self, experiment: &Experiment) -> String {
         let (config, splits) = (&experiment.config, &*experiment.splits);
-        let (data, metrics) = (&config.data, &self.metrics);
+        let (data, metrics) = (&config.data, &self.evaluations.rows);
         let of_model = self.of_model();
-        let best = self.tracker.as_ref();
+        let best = self.evaluations.tracker.as_ref();
         let best = best.and_then(|tracker| ending::best(tracker, metrics));
         let interrupted = self.interrupted(experiment).map(|sentence| {
             let model = match best {
