@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use headlight_data::Splits;
+use headlight_experiment::config::toml::Change;
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::files::config::{self, with_flags};
@@ -22,7 +23,9 @@ use crate::grid::{FOLD, Grid, Seeds, product};
 use crate::recorded_config::{Extent, as_changes, changed};
 
 /// The change that trains all epochs.
-const NO_EARLY_STOPPING: &str = "training.patience=0";
+fn no_early_stopping() -> Change<'static> {
+    (option("--set", "argument"), "training.patience=0")
+}
 
 /// A point of the grid: its config, and the dataset and the device that its runs share.
 #[derive(Debug)]
@@ -58,63 +61,28 @@ impl Plan {
         seeds: &Seeds,
         grids: &[Grid],
     ) -> Result<Self, Failure> {
-        let mut points: Vec<Point> = Vec::new();
-        let mut config_text = None;
-        let (set_flag, grid_flag) = (option("--set", "argument"), option("--grid", "grid:"));
-        for change in overrides {
-            if let Some(grid) = grids.iter().find(|grid| grid.sets(change)) {
-                return Err(Failure::Input(format!(
-                    "{set_flag} {change}: {} already gives `{}` its values; remove one of the two",
-                    option("--grid or --folds", "the grid"),
-                    grid.key
-                )));
-            }
-        }
-        // A sweep trains all epochs, and the config of a data file would stop early.
-        let all_epochs = is_data(path).then_some((set_flag, NO_EARLY_STOPPING));
-        let mut stops_early = all_epochs.is_some();
+        check_changes(overrides, grids)?;
         let files = DatasetFiles::default();
+        let (mut points, mut config_text): (Vec<Point>, _) = (Vec::new(), None);
+        // The config of a data file would stop early.
+        let mut stops_early = is_data(path);
         for values in product(grids)? {
-            let grid = as_changes(values.iter().map(|(key, value)| (key, value)));
-            let set = all_epochs.into_iter().chain(with_flags(overrides));
-            let grid = grid.iter().zip(&values).map(|(text, (key, _))| {
-                let flag = if key == FOLD { "--folds" } else { grid_flag };
-                (flag, text.as_str())
-            });
-            let all = set.chain(grid);
-            let mut config = config::load_changed(path, all.clone(), &files)?;
+            let grid_changes = as_changes(values.iter().map(|(key, value)| (key, value)));
+            let changes = changes_of_point(path, overrides, &values, &grid_changes);
+            let mut config = config::load_changed(path, changes.iter().copied(), &files)?;
             let stops = config.training.patience > 0;
             stops_early |= stops;
-            let to_the_end = stops.then_some((set_flag, NO_EARLY_STOPPING));
-            config.training.patience = 0;
             if config_text.is_none() {
-                config_text = Some(changed(path, all.chain(to_the_end), &files)?);
+                let no_stop = stops.then(no_early_stopping);
+                let changes = changes.into_iter().chain(no_stop);
+                config_text = Some(changed(path, changes, &files)?);
             }
-            if values.iter().any(|(key, _)| key == "training.patience") {
-                return Err(Failure::Input(format!(
-                    "{grid_flag} training.patience: a sweep trains every run to its end; remove this key"
-                )));
-            }
+            config.training.patience = 0;
             config.compute.engine = engine_for(&config)?;
-            let same = |point: &&Point| {
-                let other = &point.config;
-                (&other.data, &other.tests) == (&config.data, &config.tests)
-            };
-            let splits = if let Some(point) = points.iter().find(same) {
-                Arc::clone(&point.splits)
-            } else {
-                let splits = dataset_with(&config, &files)?;
-                // One note is enough; other points may lose other words.
-                if points.is_empty() {
-                    note_lost_words(&config, &splits);
-                }
-                Arc::new(with_tests(&config, splits)?)
-            };
-            let device = open_device(&config.compute.device)?;
             points.push(Point {
+                splits: splits_of_point(&points, &config, &files)?,
+                device: open_device(&config.compute.device)?,
                 config: Arc::new(config),
-                splits,
-                device,
                 values,
             });
         }
@@ -124,10 +92,9 @@ impl Plan {
         for point in &points {
             point.session(seeds.0.start)?;
         }
-        let config_text = config_text.unwrap_or_default();
         Ok(Self {
             config_sha256: fingerprint(&points)?,
-            config_text,
+            config_text: config_text.unwrap_or_default(),
             weights: None,
             seeds: seeds.0.clone(),
             points,
@@ -183,6 +150,66 @@ impl Point {
     pub fn config(&self) -> &ExperimentConfig {
         &self.config
     }
+}
+
+/// Refuses keys whose values two arguments give, and the patience that no run of a sweep has.
+fn check_changes(overrides: &[String], grids: &[Grid]) -> Result<(), Failure> {
+    let (set_flag, grid_flag) = (option("--set", "argument"), option("--grid", "grid:"));
+    for change in overrides {
+        if let Some(grid) = grids.iter().find(|grid| grid.sets(change)) {
+            return Err(Failure::Input(format!(
+                "{set_flag} {change}: {} already gives `{}` its values; remove one of the two",
+                option("--grid or --folds", "the grid"),
+                grid.key
+            )));
+        }
+    }
+    if grids.iter().any(|grid| grid.key == "training.patience") {
+        return Err(Failure::Input(format!(
+            "{grid_flag} training.patience: a sweep trains every run to its end; remove this key"
+        )));
+    }
+    Ok(())
+}
+
+/// The changes of the config at a point, each with its flag.
+fn changes_of_point<'a>(
+    path: &Path,
+    overrides: &'a [String],
+    values: &[(String, Value)],
+    grid_changes: &'a [String],
+) -> Vec<Change<'a>> {
+    let grid = grid_changes.iter().zip(values).map(|(change, (key, _))| {
+        let flag = match &**key {
+            FOLD => "--folds",
+            _ => option("--grid", "grid:"),
+        };
+        (flag, change.as_str())
+    });
+    let all_epochs = is_data(path).then(no_early_stopping);
+    let set = all_epochs.into_iter().chain(with_flags(overrides));
+    set.chain(grid).collect()
+}
+
+/// The dataset of a config: that of an earlier point with the same samples, if there is one.
+fn splits_of_point(
+    points: &[Point],
+    config: &ExperimentConfig,
+    files: &DatasetFiles,
+) -> Result<Arc<Splits>, Failure> {
+    let same = |point: &&Point| {
+        let other = &point.config;
+        (&other.data, &other.tests) == (&config.data, &config.tests)
+    };
+    if let Some(point) = points.iter().find(same) {
+        return Ok(Arc::clone(&point.splits));
+    }
+    let splits = dataset_with(config, files)?;
+    // One note is enough; other points may lose other words.
+    if points.is_empty() {
+        note_lost_words(config, &splits);
+    }
+    Ok(Arc::new(with_tests(config, splits)?))
 }
 
 /// The hash of everything that rows depend on, except their seed: version, configs, data.
