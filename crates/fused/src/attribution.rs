@@ -136,16 +136,7 @@ pub fn integrated_gradients(
         for [start, width] in parts {
             path.shares = NODES.map(|node| (start + width * node) as f32);
             let (gradient, found) = gradient_at(&mut path);
-            let rows = gradient.chunks_exact(padded(d_model));
-            for (areas, row) in areas.chunks_exact_mut(d_model).zip(rows) {
-                for (area, lanes) in areas.iter_mut().zip(row) {
-                    let weighed = WEIGHTS.iter().zip(lanes);
-                    let sum: f64 = weighed
-                        .map(|(weight, &slope)| weight * f64::from(slope))
-                        .sum();
-                    *area = sum * width;
-                }
-            }
+            integrate(&gradient, width, d_model, &mut areas);
             let pairs = areas.iter().zip(&path.difference);
             let sum: f64 = pairs.map(|(area, &change)| area * f64::from(change)).sum();
             let change = found[LANES - 1] - found[0];
@@ -172,6 +163,20 @@ pub fn integrated_gradients(
             return attribution;
         }
         parts = halves;
+    }
+}
+
+/// The integrals of gradients over a part of the path, from their values at its nodes. `[position, d_model]`
+fn integrate(gradient: &[Lanes], width: f64, d_model: usize, areas: &mut [f64]) {
+    let rows = gradient.chunks_exact(padded(d_model));
+    for (areas, row) in areas.chunks_exact_mut(d_model).zip(rows) {
+        for (area, slopes) in areas.iter_mut().zip(row) {
+            let terms = WEIGHTS.iter().zip(slopes);
+            let sum: f64 = terms
+                .map(|(weight, &slope)| weight * f64::from(slope))
+                .sum();
+            *area = sum * width;
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use headlight_analysis::measures::{certify_for_measures, compute_measures};
 use headlight_data::{Dataset, IGNORED};
-use headlight_experiment::evaluate::evaluate;
+use headlight_experiment::evaluate::{Evaluation, evaluate};
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, evaluation_is_due, train};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, test_metrics};
@@ -48,8 +48,6 @@ fn outcome(
     let experiment = &session.experiment;
     let mut engine = session.engine()?;
     let engine = engine.as_mut();
-    let n_classes = experiment.config.data.n_classes;
-    let splits = &experiment.splits;
     let mut learning = Learning::new(experiment, kept);
     let interrupted = || signals.received().is_some();
     let start = Progress::default();
@@ -57,43 +55,32 @@ fn outcome(
     if ending == Ending::Interrupted {
         return Ok(None);
     }
-    // Attention is measured on the training samples. Where each step draws its own, the last batch is too small for that, and held-out
-    // ones tell.
-    let is_fresh = experiment.is_fresh();
-    let attention_of = |held_out: bool| (held_out == is_fresh).then_some(&experiment.config);
-    let train = experiment.trained_on(experiment.steps())?;
-    let train = evaluate(engine, &train, n_classes, attention_of(false))
-        .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
+    let (train, held_out) = evaluations(experiment, engine)?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
     }
-    let held_out = evaluate(engine, &splits.held_out, n_classes, attention_of(true));
-    let attended = held_out.as_ref().filter(|_| is_fresh).unwrap_or(&train);
+    let is_attended = |_: &&Evaluation| experiment.is_fresh();
+    let attended = held_out.as_ref().filter(is_attended).unwrap_or(&train);
     let attended = attended.clone();
-    let config = &experiment.config;
+    let (config, weights) = (&experiment.config, engine.weights());
     let watch = |_| {
         if interrupted() {
             return Err(Error::Input("interrupted".to_owned()));
         }
         Ok(())
     };
-    let weights = engine.weights();
     let certificate = match certify_for_measures(config, &weights, 0, 1, &watch) {
         Err(_) if interrupted() => return Ok(None),
         certificate => certificate?,
     };
-    let measures = compute_measures(
-        config,
-        &weights,
-        splits.judging_samples(),
-        certificate.as_ref(),
-    )?;
+    let judging = experiment.splits.judging_samples();
+    let measures = compute_measures(config, &weights, judging, certificate.as_ref())?;
     if let Some(path) = kept {
         let ends = parameters::first_and_last(&experiment.start, &engine.parameters());
         parameters::write(path.to_owned(), ends)?;
     }
-    let weights = weights::encode(engine.parameters())?;
+    let file = weights::encode(engine.parameters())?;
     Ok(Some(RunOutcome {
         epoch_loss: learning.epoch_loss,
         train: train.metrics,
@@ -102,8 +89,25 @@ fn outcome(
         attended,
         learned_at_step: learning.learned_at_step,
         measures,
-        weights_sha256: format!("{:x}", Sha256::digest(weights)),
+        weights_sha256: format!("{:x}", Sha256::digest(file)),
     }))
+}
+
+/// The final model on training samples, and on held-out ones. Attention is measured on the training samples. Where each step draws
+/// its own, the last batch is too small for that, and held-out ones tell.
+fn evaluations(
+    experiment: &Experiment,
+    engine: &mut dyn Engine,
+) -> Result<(Evaluation, Option<Evaluation>), Failure> {
+    let n_classes = experiment.config.data.n_classes;
+    let is_fresh = experiment.is_fresh();
+    let attention_of = |held_out: bool| (held_out == is_fresh).then_some(&experiment.config);
+    let train = experiment.trained_on(experiment.steps())?;
+    let train = evaluate(engine, &train, n_classes, attention_of(false))
+        .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
+    let held_out = &experiment.splits.held_out;
+    let held_out = evaluate(engine, held_out, n_classes, attention_of(true));
+    Ok((train, held_out))
 }
 
 /// Samples are checked in parts of this size; the first part is smaller.

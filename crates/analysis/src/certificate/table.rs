@@ -17,7 +17,8 @@ use super::logits::{Logits, centre, dot, parameter};
 use super::region::{PositionTokens, Region, range};
 use super::search::Search;
 use headlight_experiment::Error;
-use headlight_experiment::fused::{Array, FrozenModel, Recording};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::fused::{Array, ForwardValues, FrozenModel, Recording};
 use headlight_experiment::samples_per_pass;
 
 /// How far apart the scores of a head may be: bounds have squares of exponentials, and e^600 is 1e260.
@@ -68,7 +69,6 @@ impl<'a> Table<'a> {
     ) -> Result<Option<Self>, Error> {
         let (config, read) = (search.config, search.config.inputs().read_position);
         let (heads, width) = (config.model.n_heads, config.model.d_model);
-        let d_head = config.model.d_head();
         let [output, bias] = ["weight", "bias"].map(|part| {
             parameter(
                 config,
@@ -98,34 +98,18 @@ impl<'a> Table<'a> {
                     if rows.len() == sets[position].len() {
                         continue;
                     }
-                    let is_seen = config.model.attention.mask.allows(read, position);
-                    let mut row = Vec::with_capacity(heads * (1 + width));
-                    for head in 0..heads {
-                        let score = forward.at(Array::Scores, &[sample, 0, head, read])[position];
-                        row.push(if is_seen {
-                            f64::from(score)
-                        } else {
-                            f64::NEG_INFINITY
-                        });
-                        let mut moved = vec![0.0; width];
-                        let values = forward.at(Array::Value, &[sample, 0, head, position]);
-                        for (i, &value) in (head * d_head..).zip(values) {
-                            match &output {
-                                Some(output) => {
-                                    let weights = &output[i * width..][..width];
-                                    add_times(&mut moved, f64::from(value), weights);
-                                }
-                                None => moved[i] += f64::from(value),
-                            }
-                        }
-                        row.extend(moved);
-                    }
+                    rows.push(row_of(
+                        config,
+                        &forward,
+                        output.as_deref(),
+                        sample,
+                        position,
+                    ));
                     if position == read {
                         let embedding = forward.at(Array::Embeddings, &[sample, read]);
                         base = embedding.iter().map(|&cell| f64::from(cell)).collect();
                         add(&mut base, bias.as_deref().unwrap_or_default());
                     }
-                    rows.push(row);
                 }
             }
         }
@@ -186,6 +170,42 @@ impl<'a> Table<'a> {
             each(tokens, &self.logits.all(&y, size), 1.0 / size)
         })
     }
+}
+
+/// What a position of a sample adds to the sums of the readout position: of each head its score, and its value after the output
+/// projection. `[head, 1 + d_model]`
+fn row_of(
+    config: &ExperimentConfig,
+    forward: &ForwardValues,
+    output: Option<&[f64]>,
+    sample: usize,
+    position: usize,
+) -> Vec<f64> {
+    let (read, model) = (config.inputs().read_position, &config.model);
+    let (width, d_head) = (model.d_model, model.d_head());
+    let is_seen = model.attention.mask.allows(read, position);
+    let mut row = Vec::with_capacity(model.n_heads * (1 + width));
+    for head in 0..model.n_heads {
+        let score = forward.at(Array::Scores, &[sample, 0, head, read])[position];
+        row.push(if is_seen {
+            f64::from(score)
+        } else {
+            f64::NEG_INFINITY
+        });
+        let mut projected = vec![0.0; width];
+        let values = forward.at(Array::Value, &[sample, 0, head, position]);
+        for (i, &value) in (head * d_head..).zip(values) {
+            match output {
+                Some(output) => {
+                    let weights = &output[i * width..][..width];
+                    add_times(&mut projected, f64::from(value), weights);
+                }
+                None => projected[i] += f64::from(value),
+            }
+        }
+        row.extend(projected);
+    }
+    row
 }
 
 /// `into += x`

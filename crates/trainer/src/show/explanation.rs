@@ -1,6 +1,6 @@
 //! Which words decided, as a table, a picture and JSON.
 
-use headlight_analysis::explain::{Explanation, Word, explain};
+use headlight_analysis::explain::{Explanation, Gradients, Word, explain};
 use headlight_architecture::{Parameter, StrongestHead};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
@@ -173,7 +173,28 @@ fn notes(
     class: &str,
     word: &str,
 ) -> Vec<String> {
-    let data = &config.data;
+    let mut notes = vec![
+        attention_note(explanation, config, word),
+        removal_note(explanation, config, class, word),
+    ];
+    let gradients = explanation.gradients.as_ref();
+    notes.extend(gradients.map(|gradients| gradients_note(gradients, &config.data, class, word)));
+    if explanation.words.iter().any(|word| word.is_unknown) {
+        notes.push(
+            format!("unknown: the vocabulary lacks the {word}, so that the model sees [UNK], as for any other such {word}."),
+        );
+    }
+    if !explanation.cut.is_empty() {
+        notes.push(format!(
+            "The model takes {}. It does not see the rest: {}",
+            counted(config.data.seq_len, "word"),
+            explanation.cut.join(" ")
+        ));
+    }
+    notes
+}
+
+fn attention_note(explanation: &Explanation, config: &ExperimentConfig, word: &str) -> String {
     let multiples = explanation.uniform.map_or_else(String::new, |uniform| {
         let keys = uniform.recip().round();
         let each = if (uniform * keys - 1.0).abs() < 1e-9 {
@@ -183,6 +204,8 @@ fn notes(
         };
         format!(", in multiples of uniform attention ({each})")
     });
+    let which_head = explanation.which_head.as_ref();
+    let which_head = which_head.map_or_else(String::new, |sentence| format!(" {sentence}."));
     let uniform = if explanation.is_uniform {
         format!(" It is close to uniform: this attention tells no {word}s apart.")
     } else {
@@ -193,74 +216,61 @@ fn notes(
     } else {
         ""
     };
-    let quantity = match data.n_classes {
-        2 => "log-odds",
-        _ => "logit",
+    format!(
+        "attention: the weight of {} in layer {}, head {}{multiples}.{which_head}{uniform}{mean}",
+        config.displayed_readout_name(),
+        explanation.layer,
+        explanation.head.head
+    )
+}
+
+fn removal_note(
+    explanation: &Explanation,
+    config: &ExperimentConfig,
+    class: &str,
+    word: &str,
+) -> String {
+    let mean = if config.reads_mean() {
+        "; the mean still counts the place"
+    } else {
+        ""
     };
     let removed = match config.model.attention.padding_token {
         Some(_) => format!("padding stands in place of the {word}"),
         None => format!(
-            "the place of the {word} is empty (no query looks at it, and its vector is 0{})",
-            if config.reads_mean() {
-                "; the mean still counts the place"
-            } else {
-                ""
-            }
+            "the place of the {word} is empty (no query looks at it, and its vector is 0{mean})"
         ),
     };
-    let which_head = explanation.which_head.as_ref();
-    let which_head = which_head.map_or_else(String::new, |sentence| format!(" {sentence}."));
-    let mut notes = vec![
-        format!(
-            "attention: the weight of {} in layer {}, head {}{multiples}.{which_head}{uniform}{mean}",
-            config.displayed_readout_name(),
-            explanation.layer,
-            explanation.head.head
-        ),
-        format!(
-            "if removed: the probability of {class} when {removed}, and its change{}.",
-            if explanation
-                .words
-                .iter()
-                .any(|word| word.predicted_without != explanation.predicted)
-            {
-                "; *: the model then predicts another class"
-            } else {
-                ""
-            }
-        ),
+    let changes_class = |word: &Word| word.predicted_without != explanation.predicted;
+    let star = if explanation.words.iter().any(changes_class) {
+        "; *: the model then predicts another class"
+    } else {
+        ""
+    };
+    format!("if removed: the probability of {class} when {removed}, and its change{star}.")
+}
+
+fn gradients_note(gradients: &Gradients, data: &DatasetConfig, class: &str, word: &str) -> String {
+    let quantity = match data.n_classes {
+        2 => "log-odds",
+        _ => "logit",
+    };
+    let part = |value: f64, source: &str| format!("{} from {source}", signed(value, GRADIENT));
+    let has_cls = data.cls != ClsPlace::None;
+    let parts = [
+        has_cls.then(|| part(gradients.cls, "[CLS]")),
+        gradients.padding.map(|padding| part(padding, "padding")),
     ];
-    if let Some(gradients) = explanation.gradients {
-        let part = |value: f64, source: &str| format!("{} from {source}", signed(value, GRADIENT));
-        let has_cls = data.cls != ClsPlace::None;
-        let parts = [
-            has_cls.then(|| part(gradients.cls, "[CLS]")),
-            gradients.padding.map(|padding| part(padding, "padding")),
-        ];
-        let from_others = match &*parts.into_iter().flatten().collect::<Vec<_>>().join(", ") {
-            "" => String::new(),
-            others => format!("{others} and "),
-        };
-        notes.push(format!(
-            "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {from_others}{} \
-             for an input of zeros, is the {quantity}: {}.",
-            signed(gradients.baseline, GRADIENT),
-            signed(gradients.logit, GRADIENT)
-        ));
-    }
-    if explanation.words.iter().any(|word| word.is_unknown) {
-        notes.push(
-            format!("unknown: the vocabulary lacks the {word}, so that the model sees [UNK], as for any other such {word}."),
-        );
-    }
-    if !explanation.cut.is_empty() {
-        notes.push(format!(
-            "The model takes {}. It does not see the rest: {}",
-            counted(data.seq_len, "word"),
-            explanation.cut.join(" ")
-        ));
-    }
-    notes
+    let from_others = match &*parts.into_iter().flatten().collect::<Vec<_>>().join(", ") {
+        "" => String::new(),
+        others => format!("{others} and "),
+    };
+    format!(
+        "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {from_others}{} \
+         for an input of zeros, is the {quantity}: {}.",
+        signed(gradients.baseline, GRADIENT),
+        signed(gradients.logit, GRADIENT)
+    )
 }
 
 /// A number with its sign; 0 has none.
