@@ -123,7 +123,7 @@ pub fn explain(
     let head = head.or_else(sample_head).unwrap_or(StrongestHead::FIRST);
     let which_head = (config.model.n_heads > 1).then(|| head_note(layer, head, of_run));
     let row = look.weights[head.head];
-    let uniform = look.keys.each();
+    let uniform = look.keys.uniform_each();
     let is_uniform = is_uniform([(&look.keys, row)]);
 
     let gradients = with_gradients.then(|| gradients(config, weights, dataset, sample, predicted));
@@ -151,8 +151,8 @@ pub fn explain(
             },
             is_unknown: config.data.words.is_some() && token == UNK,
             weight,
-            is_key: look.keys.has(position),
-            attention: times.filter(|_| look.keys.has(position)),
+            is_key: look.keys.contains(position),
+            attention: times.filter(|_| look.keys.contains(position)),
             probability_without: probability(&without, predicted),
             predicted_without: predicted_class(&without),
             gradient: per_position.as_ref().map(|gradients| gradients[position]),

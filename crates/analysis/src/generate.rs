@@ -76,7 +76,7 @@ pub fn generate(
         count
     ];
     let mut rngs: Vec<_> = (0..count)
-        .map(|sample| Stream::Generation.any_rng(sampling.seed, sample))
+        .map(|sample| Stream::Generation.boxed_rng(sampling.seed, sample))
         .collect();
     // All have the same length until they end.
     for length in prompt.len()..=longest {
@@ -163,7 +163,7 @@ fn may_follow(config: &ExperimentConfig, token: u32) -> bool {
     let (data, padding) = (&config.data, config.model.attention.padding_token);
     match token {
         _ if Some(token) == padding => false,
-        CLS if data.cls.is_somewhere() => ends(data),
+        CLS if data.cls.is_present() => ends(data),
         UNK if data.words.is_some() => false,
         _ => true,
     }

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
 use crate::common::{dataset, experiment, parse};
-use headlight_analysis::contexts::{levels, occurrences};
+use headlight_analysis::contexts::{context_levels, occurrences};
 use headlight_experiment::fused::{Array, forward};
 
 #[test]
@@ -33,7 +33,7 @@ fn vectors_are_those_of_the_forward_pass_at_their_places() {
     let threes = occurrences(config, &samples, &[3], 100);
     assert!(threes[0].is_asked && !found[0].is_asked);
 
-    let levels = levels(config, &weights, &samples, &found).unwrap();
+    let levels = context_levels(config, &weights, &samples, &found).unwrap();
     let names: Vec<&str> = levels.iter().map(|level| level.name.as_str()).collect();
     assert_eq!(names, ["word", "position", "block_0", "block_1"]);
     let (width, positions) = (4, 4);

@@ -32,7 +32,7 @@ impl AttentionConfig {
             self.mask.allows(query, key) && Some(token) != self.padding_token
         });
         let keys: Keys = allowed.map(|(key, _)| key).collect();
-        keys.weighted_by(self.softmax.then_some(self.rate))
+        keys.with_attention_rate(self.softmax.then_some(self.rate))
     }
 
     /// Whether the mask lets a query look at no position but its own.
@@ -51,9 +51,9 @@ impl AttentionConfig {
 impl Keys {
     /// The same keys, by their indices among these positions.
     #[must_use]
-    pub fn among(&self, positions: &[usize]) -> Self {
-        let indices = (0..positions.len()).filter(|&index| self.has(positions[index]));
-        indices.collect::<Self>().weighted_by(self.rate)
+    pub fn restricted_to(&self, positions: &[usize]) -> Self {
+        let indices = (0..positions.len()).filter(|&index| self.contains(positions[index]));
+        indices.collect::<Self>().with_attention_rate(self.rate)
     }
 
     /// Whether weights are a softmax, so that there is uniform attention to compare them with.
@@ -63,7 +63,7 @@ impl Keys {
 
     /// The same with an attention rate; `None` if weights are no softmax.
     #[must_use]
-    pub fn weighted_by(self, rate: Option<f64>) -> Self {
+    pub fn with_attention_rate(self, rate: Option<f64>) -> Self {
         Self { rate, ..self }
     }
 
@@ -73,7 +73,7 @@ impl Keys {
     }
 
     /// Whether a position is one of the keys.
-    pub fn has(&self, position: usize) -> bool {
+    pub fn contains(&self, position: usize) -> bool {
         self.positions.contains(&position)
     }
 
@@ -88,13 +88,13 @@ impl Keys {
     }
 
     /// Uniform attention on each key. `None` as for [`uniform`](Self::uniform).
-    pub fn each(&self) -> Option<f64> {
+    pub fn uniform_each(&self) -> Option<f64> {
         self.positions.first().and_then(|&key| self.uniform(&[key]))
     }
 
     /// A weight in multiples of uniform attention. `None` for a query that may look at no key.
     pub fn times_uniform(&self, weight: f64) -> Option<f64> {
-        self.each().map(|uniform| weight / uniform)
+        self.uniform_each().map(|uniform| weight / uniform)
     }
 
     /// How far a row of weights is from uniform attention: the Kullback-Leibler divergence, in nats. With an attention rate
@@ -184,7 +184,7 @@ impl StrongestHead {
     };
 
     /// Why it is the strongest, after its name.
-    pub fn why(self) -> &'static str {
+    pub fn reason(self) -> &'static str {
         match self.by {
             HeadStrength::Deciding => "looks most at what decides",
             HeadStrength::DecidingBelowUniform => {

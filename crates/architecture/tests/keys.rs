@@ -44,19 +44,24 @@ fn uniform_attention_is_one_over_the_keys_that_a_query_may_look_at() {
 #[test]
 fn uniform_attention_follows_the_rate() {
     let four: Keys = (0..4).collect();
-    let half = four.clone().weighted_by(Some(0.5));
+    let half = four.clone().with_attention_rate(Some(0.5));
     assert_eq!(half.uniform(&[1]), Some(0.5 / 4.0 + 0.5));
-    assert_eq!(half.each(), Some(0.625));
+    assert_eq!(half.uniform_each(), Some(0.625));
     assert!((half.divergence(&[0.75, 0.75, 0.5, 0.5]) - 2.0_f64.ln()).abs() < 1e-12);
     assert_eq!(
-        four.clone().weighted_by(Some(0.0)).divergence(&[1.0; 4]),
+        four.clone()
+            .with_attention_rate(Some(0.0))
+            .divergence(&[1.0; 4]),
         0.0
     );
-    assert_eq!(four.clone().weighted_by(Some(1.0)), four);
-    let without_softmax = four.weighted_by(None);
+    assert_eq!(four.clone().with_attention_rate(Some(1.0)), four);
+    let without_softmax = four.with_attention_rate(None);
     assert_eq!(without_softmax.divergence(&[0.5, -2.0, 0.0, 1.0]), 3.5);
     assert_eq!(
-        (without_softmax.uniform(&[1]), without_softmax.each()),
+        (
+            without_softmax.uniform(&[1]),
+            without_softmax.uniform_each()
+        ),
         (None, None)
     );
 }
@@ -153,7 +158,11 @@ fn the_strongest_head_looks_most_at_what_decides() {
     }
     // Scores are no softmax: nothing is uniform, and the head with the largest weights is the strongest.
     let mut looks = [look(&[even, &[0.0, -2.0, 1.0]], Some(0), &[])];
-    looks[0].keys = looks[0].keys.clone().weighted_by(None).among(&[0, 1, 2]);
+    looks[0].keys = looks[0]
+        .keys
+        .clone()
+        .with_attention_rate(None)
+        .restricted_to(&[0, 1, 2]);
     assert_eq!(strongest(&looks), Some((1, HeadStrength::Size)));
     assert_eq!(strongest(&[]), None);
 }

@@ -73,7 +73,7 @@ impl Batches {
     /// When `batch_size` is 0.
     pub fn shuffled(dataset: &Dataset, batch_size: usize, seed: u64, epoch: usize) -> Self {
         let mut batches = Self::in_order(dataset, batch_size);
-        shuffle(&mut batches.order, &mut Stream::Shuffle.at(seed, epoch));
+        shuffle(&mut batches.order, &mut Stream::Shuffle.rng_at(seed, epoch));
         batches
     }
 

@@ -30,28 +30,28 @@ impl ClsPlace {
     }
 
     /// The positions of the first and of the last of `seq_len` tokens.
-    pub fn ends(self, seq_len: usize) -> [usize; 2] {
+    pub fn first_and_last(self, seq_len: usize) -> [usize; 2] {
         let first = usize::from(self == Self::First);
         [first, first + seq_len.saturating_sub(1)]
     }
 
     /// Positions of a sample of `seq_len` tokens.
     pub fn positions(self, seq_len: usize) -> usize {
-        seq_len.saturating_add(usize::from(self.is_somewhere()))
+        seq_len.saturating_add(usize::from(self.is_present()))
     }
 
     /// The smallest token that is not `[CLS]`.
     pub fn first_token(self) -> u32 {
-        u32::from(self.is_somewhere())
+        u32::from(self.is_present())
     }
 
     /// Whether samples have `[CLS]`.
-    pub fn is_somewhere(self) -> bool {
+    pub fn is_present(self) -> bool {
         self != Self::None
     }
 
     /// The other place, if samples have `[CLS]`.
-    pub(crate) fn other(self) -> Self {
+    pub(crate) fn opposite(self) -> Self {
         match self {
             Self::First => Self::Last,
             Self::Last => Self::First,

@@ -150,7 +150,7 @@ impl DatasetConfig {
     /// The text of a token: its word, or else its number. A blank is `␣`, a line break `\n`.
     pub fn token_text(&self, token: u32, padding_token: Option<u32>) -> String {
         match &self.words {
-            _ if token == CLS && self.cls.is_somewhere() => "[CLS]".to_owned(),
+            _ if token == CLS && self.cls.is_present() => "[CLS]".to_owned(),
             Some(words) => match words.text(token) {
                 " " => "␣".to_owned(),
                 text if text.chars().all(char::is_control) => text.escape_debug().to_string(),

@@ -212,7 +212,7 @@ impl Dataset {
     /// When [`push`](Self::push) does, or when there are more or fewer labels.
     pub fn push_each(&mut self, tokens: &[u32], labels: impl IntoIterator<Item = u32>) {
         assert!(
-            tokens.len() == self.positions && self.cls.is_in(tokens) == self.cls.is_somewhere(),
+            tokens.len() == self.positions && self.cls.is_in(tokens) == self.cls.is_present(),
             "a sample has {} positions and [CLS] {}",
             self.positions,
             self.cls.name()
@@ -317,7 +317,7 @@ impl Dataset {
         if !self.per_position {
             return self.labels[sample];
         }
-        let counted = self.counted(sample).next();
+        let counted = self.counted_labels(sample).next();
         counted.map_or(0, |(_, label)| label)
     }
 
@@ -328,7 +328,7 @@ impl Dataset {
     }
 
     /// The labels of a sample that count, each with its place among them all: its position, if samples have a label per position.
-    pub fn counted(&self, sample: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
+    pub fn counted_labels(&self, sample: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let labels = self.labels_of(sample).iter().copied().enumerate();
         labels.filter(|&(_, label)| label != IGNORED)
     }
@@ -362,6 +362,6 @@ impl Dataset {
 
     /// Indices of the positive samples: those of every class but 0, or with a label of such a class.
     pub fn positives(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&sample| self.counted(sample).any(|(_, label)| label != 0))
+        (0..self.len()).filter(|&sample| self.counted_labels(sample).any(|(_, label)| label != 0))
     }
 }

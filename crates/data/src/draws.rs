@@ -104,7 +104,7 @@ impl<'a> ClassShares<'a> {
             None => Some(rule.draw_any(held_out, sampler, rng)),
             // Of one token there is one sample.
             Some(class) if sampler.n_tokens() == 1 => {
-                let row = sampler.nth(0);
+                let row = sampler.nth_sample(0);
                 (rule.label_for(&row, sampler.cls, n_classes) == class).then_some(row)
             }
             Some(class) => rule.draw_of_class(class, n_classes, sampler, rng),

@@ -33,9 +33,9 @@ impl TokenDropout {
 
     /// The samples of a batch for a step, which counts from 0, and all of their indices.
     pub fn apply(&mut self, train: &Dataset, step: usize, batch: &[u32]) -> (&Dataset, &[u32]) {
-        let mut rng = Stream::TokenDropout.at(self.seed, step);
+        let mut rng = Stream::TokenDropout.rng_at(self.seed, step);
         self.batch = train.without_samples();
-        let has_cls = train.cls().is_somewhere();
+        let has_cls = train.cls().is_present();
         let mut tokens = Vec::with_capacity(train.positions());
         for &sample in batch {
             let sample = sample as usize;

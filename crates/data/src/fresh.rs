@@ -54,7 +54,7 @@ impl FreshSamples {
     /// # Errors
     /// When there is no sample that is not held out, as far as the search finds.
     pub fn batch(&self, step: usize) -> Result<Dataset, InvalidValue> {
-        let mut rng = Stream::Fresh.at(self.seed, step);
+        let mut rng = Stream::Fresh.rng_at(self.seed, step);
         let draws = ClassShares::of(&self.config)?;
         let mut batch = self.config.no_samples();
         let before = step as u64 * self.batch_size as u64;
@@ -63,7 +63,7 @@ impl FreshSamples {
             let (cls, n_classes) = (self.config.cls, draws.n_classes);
             let mut labels = draws.rule.labels_for(&row, cls, n_classes);
             for label in labels.iter_mut().filter(|label| **label != IGNORED) {
-                *label = self.config.noisy_by(*label, &mut rng);
+                *label = self.config.noisy_label_with(*label, &mut rng);
             }
             batch.push_each(&row, labels);
         }

@@ -28,7 +28,11 @@ impl DatasetConfig {
             Generator::Numpy => {
                 let mut mt = Mt::new(self.seed as u32);
                 for _ in 0..samples {
-                    train.push_labelled(&sampler.any(|| mt.next_u32()), rule, self.n_classes);
+                    train.push_labelled(
+                        &sampler.uniform_sample(|| mt.next_u32()),
+                        rule,
+                        self.n_classes,
+                    );
                 }
             }
             Generator::All => {
@@ -40,7 +44,7 @@ impl DatasetConfig {
                     } else {
                         &mut held_out
                     };
-                    part.push_labelled(&sampler.nth(index.into()), rule, self.n_classes);
+                    part.push_labelled(&sampler.nth_sample(index.into()), rule, self.n_classes);
                 }
             }
             Generator::Chacha | Generator::Sentences => {

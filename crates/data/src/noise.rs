@@ -20,7 +20,7 @@ impl DatasetConfig {
     /// The label that a training sample is trained with: the true one or, with probability
     /// [`label_noise`](Self::label_noise), one of the other classes, each as likely. It depends on the seed, on the sample's
     /// index and on the position of the label among the sample's alone.
-    pub(crate) fn noisy(&self, label: u32, sample: usize, position: usize) -> u32 {
+    pub(crate) fn noisy_label(&self, label: u32, sample: usize, position: usize) -> u32 {
         if self.label_noise == 0.0 {
             return label;
         }
@@ -30,11 +30,11 @@ impl DatasetConfig {
                 + (position % LABELS_APART) as u128 * NUMBERS_PER_LABEL
                 + (position / LABELS_APART) as u128 * NUMBERS_PER_LABELS_APART,
         );
-        self.noisy_by(label, &mut rng)
+        self.noisy_label_with(label, &mut rng)
     }
 
     /// The labels of a training sample as its rule says them, which noise may have changed; without a rule, those that it has.
-    pub fn without_noise<'a>(&self, train: &'a Dataset, sample: usize) -> Cow<'a, [u32]> {
+    pub fn labels_without_noise<'a>(&self, train: &'a Dataset, sample: usize) -> Cow<'a, [u32]> {
         match &self.rule {
             Some(rule) if self.label_noise > 0.0 => {
                 Cow::Owned(rule.labels_for(train.tokens(sample), self.cls, self.n_classes))
@@ -43,8 +43,8 @@ impl DatasetConfig {
         }
     }
 
-    /// Does what [`noisy`](Self::noisy) does, with random numbers of the caller.
-    pub(crate) fn noisy_by(&self, label: u32, rng: &mut impl Rng) -> u32 {
+    /// Does what [`noisy_label`](Self::noisy_label) does, with random numbers of the caller.
+    pub(crate) fn noisy_label_with(&self, label: u32, rng: &mut impl Rng) -> u32 {
         if self.label_noise == 0.0 {
             return label;
         }

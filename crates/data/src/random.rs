@@ -50,7 +50,7 @@ impl Stream {
 
     /// The same generator at one of its places, each of which has 2^40 32-bit numbers of its own: those of an epoch, a step or a
     /// sample. The most is a few for each position of a batch.
-    pub(crate) fn at(self, seed: u64, place: usize) -> ChaCha8Rng {
+    pub(crate) fn rng_at(self, seed: u64, place: usize) -> ChaCha8Rng {
         let mut rng = self.rng(seed);
         rng.set_word_pos((place as u128) << 40);
         rng
@@ -58,8 +58,8 @@ impl Stream {
 
     /// The generator at a place behind a trait object. Crates that draw few numbers take this one, so that the program has the
     /// generator's code once: the page has little room.
-    pub fn any_rng(self, seed: u64, place: usize) -> Box<dyn Rng> {
-        Box::new(self.at(seed, place))
+    pub fn boxed_rng(self, seed: u64, place: usize) -> Box<dyn Rng> {
+        Box::new(self.rng_at(seed, place))
     }
 
     /// Uniform whole numbers from the stream, each below a bound that may change from one to the next.

@@ -24,7 +24,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sample drawn uniformly from all samples. `next_word` gives 32 random bits.
-    pub(crate) fn any(self, mut next_word: impl FnMut() -> u32) -> Vec<u32> {
+    pub(crate) fn uniform_sample(self, mut next_word: impl FnMut() -> u32) -> Vec<u32> {
         self.sample(|row| row.extend((0..self.seq_len).map(|_| self.token(&mut next_word))))
     }
 
@@ -57,7 +57,7 @@ impl Sampler {
     }
 
     /// Sample `index` of all, in the order of their tokens; the last token changes first.
-    pub(crate) fn nth(self, mut index: u64) -> Vec<u32> {
+    pub(crate) fn nth_sample(self, mut index: u64) -> Vec<u32> {
         self.sample(|row| {
             let start = row.len();
             for _ in 0..self.seq_len {
@@ -91,7 +91,7 @@ impl Sampler {
     pub(crate) fn check_token(self, key: &str, token: u32) -> Result<(), InvalidValue> {
         let (first, last) = (self.cls.first_token(), self.vocab_size - 1);
         require((first..=last).contains(&token), key, || {
-            let cls = self.cls.is_somewhere();
+            let cls = self.cls.is_present();
             let but = if cls { " (0 is [CLS])" } else { "" };
             format!(
                 "token {token} is outside the vocabulary; samples hold tokens {first} to {last}{but}"
@@ -135,7 +135,7 @@ impl Sampler {
             .filter(is_not_cls)
             .collect();
         let positions = positions.unwrap_or(&all);
-        let mut row = self.any(|| rng.next_u32());
+        let mut row = self.uniform_sample(|| rng.next_u32());
         let hit = 1.0 / f64::from(self.n_tokens());
         let most_likely = mode(positions.len(), hit);
         let allowed = (0..=positions.len()).filter(|&count| is_allowed(count));
@@ -230,7 +230,7 @@ fn binomial_weights(n: usize, hit: f64, unit: usize) -> Vec<f64> {
 }
 
 /// A row with two tokens in each other's place.
-pub(crate) fn exchanged(mut row: Vec<u32>, one: u32, other: u32) -> Vec<u32> {
+pub(crate) fn swap_tokens(mut row: Vec<u32>, one: u32, other: u32) -> Vec<u32> {
     for token in &mut row {
         *token = match *token {
             token if token == one => other,

@@ -48,9 +48,9 @@ impl SampleShape {
             });
         }
         let without_cls = if has_cls { cls.without(tokens) } else { tokens };
-        if cls.is_somewhere() && without_cls.contains(&CLS) {
-            return Err(if !has_cls && cls.other().is_in(tokens) {
-                let other = cls.other().name();
+        if cls.is_present() && without_cls.contains(&CLS) {
+            return Err(if !has_cls && cls.opposite().is_in(tokens) {
+                let other = cls.opposite().name();
                 format!(
                     "the sample has [CLS] = 0 {other}, but data.cls is \"{place}\"; if 0 is padding, leave it out"
                 )
@@ -77,7 +77,7 @@ impl SampleShape {
                 None => format!("give {seq_len}"),
             };
             let tokens = if length == 1 { "token" } else { "tokens" };
-            let has_place = cls.is_somewhere();
+            let has_place = cls.is_present();
             let besides = if has_place { " besides [CLS] = 0" } else { "" };
             return Err(format!(
                 "the sample has {length} {tokens}{besides}, but data.seq_len is {seq_len}; {remedy}"
@@ -134,7 +134,7 @@ impl SampleShape {
 
     /// Whether a label of a token counts: neither that of `[CLS]` nor that of padding does.
     pub(crate) fn counts(self, token: u32) -> bool {
-        Some(token) != self.padding_token && (token != CLS || !self.cls.is_somewhere())
+        Some(token) != self.padding_token && (token != CLS || !self.cls.is_present())
     }
 
     /// The tokens that samples can have, for messages.
@@ -145,7 +145,7 @@ impl SampleShape {
             first += u32::from(token == first);
             format!("{token} = padding")
         });
-        let cls = if self.cls.is_somewhere() {
+        let cls = if self.cls.is_present() {
             "0 = [CLS]"
         } else {
             ""

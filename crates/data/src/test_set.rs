@@ -135,7 +135,7 @@ impl DatasetConfig {
 
     /// Replaces labels as [`label_noise`](Self::label_noise) asks for.
     pub fn make_noisy(&self, samples: &mut Dataset) {
-        samples.relabel(|label, sample, position| self.noisy(label, sample, position));
+        samples.relabel(|label, sample, position| self.noisy_label(label, sample, position));
     }
 }
 

@@ -118,7 +118,7 @@ impl DatasetConfig {
             .saturating_add(self.held_out as u64)
             .saturating_mul(self.cls.positions(self.seq_len) as u64);
         require(tokens <= MAX_GENERATED_TOKENS, "samples", || {
-            let positions = if self.cls.is_somewhere() {
+            let positions = if self.cls.is_present() {
                 "(seq_len + 1)"
             } else {
                 "seq_len"
@@ -252,7 +252,7 @@ impl DatasetConfig {
             || "one long text is for the task next-token of a file; set data.task = \"next-token\", or remove this key",
         )?;
         require(
-            self.cls.is_somewhere(),
+            self.cls.is_present(),
             "cls",
             || "texts need [CLS], which is token 0 of their vocabulary; set cls = \"first\" (model.pooling = \"mean\" then reads the mean over all words and [CLS])",
         )?;

@@ -48,7 +48,7 @@ fn a_share_of_training_labels_is_replaced_by_each_other_class_alike() {
         }
     }
     for (sample, &label) in truth.iter().enumerate() {
-        assert_eq!(*config.without_noise(&splits.train, sample), [label]);
+        assert_eq!(*config.labels_without_noise(&splits.train, sample), [label]);
     }
     let held_out = true_labels(&config, &splits.held_out);
     assert_eq!(splits.held_out.labels(), held_out);

@@ -138,7 +138,7 @@ fn samples_are_drawn_in_each_length() {
             let rest = &tokens[length..];
             let expected = [vec![5; usize::from(ends)], vec![6; 5]].concat();
             assert_eq!(rest, &expected[..rest.len()], "{kind}: {tokens:?}");
-            let counted = drawn.train.counted(sample).count();
+            let counted = drawn.train.counted_labels(sample).count();
             assert_eq!(counted, length, "{kind}");
         }
         for count in &lengths[1..=most] {
@@ -216,14 +216,14 @@ fn datasets_hold_labels_by_position() {
     );
     assert_eq!(dataset.of_class(3).collect::<Vec<_>>(), [0]);
     assert_eq!(dataset.positives().count(), 2);
-    assert_eq!(dataset.counted(0).collect::<Vec<_>>(), [(1, 3)]);
+    assert_eq!(dataset.counted_labels(0).collect::<Vec<_>>(), [(1, 3)]);
     let mut plain = empty.for_task(Task::Classification);
     plain.push(&[1, 2], 0);
     assert_eq!(
         (
             plain.labels_per_sample(),
             plain.labels_of(0),
-            plain.counted(0).count()
+            plain.counted_labels(0).count()
         ),
         (1, &[0][..], 1)
     );

@@ -72,7 +72,7 @@ impl AttentionDump {
         let keys: Keys = keys
             .filter(|&key| mask.is_none_or(|mask| mask[key]))
             .collect();
-        keys.weighted_by(self.rate())
+        keys.with_attention_rate(self.rate())
     }
 
     /// The attention rate; `None` if weights are no softmax.

@@ -57,7 +57,7 @@ impl Experiment {
             return Err(Error::Input(message.to_owned()));
         }
         let start = start.unwrap_or_else(|| {
-            let rng = &mut Stream::Weights.any_rng(config.seed, 0);
+            let rng = &mut Stream::Weights.boxed_rng(config.seed, 0);
             config.model.initial_parameters(config.inputs(), rng)
         });
         Ok(Self {

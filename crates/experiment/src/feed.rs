@@ -18,7 +18,7 @@ impl Experiment {
     ///
     /// # Errors
     /// When no samples are left to draw.
-    pub fn trained_on(&self, step: usize) -> Result<Cow<'_, Dataset>, Error> {
+    pub fn training_samples(&self, step: usize) -> Result<Cow<'_, Dataset>, Error> {
         match &self.fresh {
             Some(fresh) => Ok(Cow::Owned(drawn(self, fresh, step.saturating_sub(1))?)),
             None => Ok(Cow::Borrowed(&self.splits.train)),

@@ -16,7 +16,7 @@ pub fn head_note(layer: usize, head: StrongestHead, of_run: bool) -> String {
     } else {
         "this sample"
     };
-    let why = head.why();
+    let why = head.reason();
     format!(
         "Of the heads of layer {layer}, head {} is shown: in {samples}, it {why}",
         head.head
@@ -44,7 +44,7 @@ impl ExperimentConfig {
     /// The position whose attention is shown, as messages name it.
     pub fn displayed_readout_name(&self) -> String {
         let reads_all = self.reads_mean() || self.data.task.is_per_position();
-        let [_, last] = self.data.cls.ends(self.data.seq_len);
+        let [_, last] = self.data.cls.first_and_last(self.data.seq_len);
         let may_be_padding = self.model.attention.padding_token.is_some();
         if reads_all && may_be_padding && self.inputs().read_position == last {
             "the last token".to_owned()

@@ -125,7 +125,7 @@ pub fn train<O: Observer>(
 }
 
 /// Whether an action that is taken every `every` steps is due after `step`; `every` 0 means never.
-pub fn due(every: usize, step: usize) -> bool {
+pub fn is_due_every(every: usize, step: usize) -> bool {
     every > 0 && step.is_multiple_of(every)
 }
 
@@ -134,7 +134,7 @@ pub fn evaluation_is_due(experiment: &Experiment, progress: Progress) -> bool {
     let (training, step) = (&experiment.config.training, progress.step);
     let is_chosen = match training.chosen_steps() {
         Some(chosen) => chosen(step),
-        None => progress.at_epoch_end || due(training.evaluate_every, step),
+        None => progress.at_epoch_end || is_due_every(training.evaluate_every, step),
     };
     is_chosen || step == experiment.steps()
 }
@@ -150,7 +150,7 @@ pub fn measure(
 ) -> Result<StepMetrics, Error> {
     let config = &experiment.config;
     let n_classes = config.data.n_classes;
-    let train = experiment.trained_on(progress.step)?;
+    let train = experiment.training_samples(progress.step)?;
     let train = evaluate(engine, &train, n_classes, Some(config))
         .ok_or_else(|| Error::Input("the dataset has no training samples".to_owned()))?;
     let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, Some(config));

@@ -206,7 +206,7 @@ fn what_needs_epochs_is_refused() {
 fn fresh_samples_have_the_weights_of_their_classes() {
     let experiment = experiment(&["training.class_weights={ 1 = 4 }"]);
     for step in 0..9 {
-        let drawn = experiment.trained_on(step).unwrap();
+        let drawn = experiment.training_samples(step).unwrap();
         let weights = drawn
             .labels()
             .iter()

@@ -10,7 +10,7 @@ use headlight_data::Splits;
 use headlight_experiment::best::{BestTracker, best_evaluation};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, Metric, StepMetrics, Tally};
-use headlight_experiment::train::{Ending, Next, Observer, Progress, due, measure, train};
+use headlight_experiment::train::{Ending, Next, Observer, Progress, is_due_every, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor};
 
 /// Records all progress, and stops after a step.
@@ -156,9 +156,9 @@ fn a_loss_that_is_not_finite_ends_training() {
 
 #[test]
 fn actions_are_due_at_multiples() {
-    let steps: Vec<usize> = (0..8).filter(|&step| due(3, step)).collect();
+    let steps: Vec<usize> = (0..8).filter(|&step| is_due_every(3, step)).collect();
     assert_eq!(steps, [0, 3, 6]);
-    assert!((0..8).all(|step| due(1, step) && !due(0, step)));
+    assert!((0..8).all(|step| is_due_every(1, step) && !is_due_every(0, step)));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use headlight_trainer::messages::notes::note_once;
 use headlight_trainer::run::KeptModel;
 use headlight_trainer::session::dataset::dataset;
 use headlight_trainer::session::opening::open_device;
-use headlight_trainer::session::test_sets::have_changed;
+use headlight_trainer::session::test_sets::samples_have_changed;
 use headlight_trainer::{Failure, RunDir, Session};
 
 use crate::interventions::{InterventionArguments, Interventions};
@@ -82,7 +82,7 @@ impl RunModel {
 
     /// Whether the run's samples may still be those of its training; notes it if they are not.
     pub(crate) fn has_own_samples(&self) -> bool {
-        let changed = have_changed(&self.run, &self.config);
+        let changed = samples_have_changed(&self.run, &self.config);
         if changed {
             let told = "the run's data file has changed since training, so Headlight does not use it, and leaves out what it would say";
             note_once(told, told);

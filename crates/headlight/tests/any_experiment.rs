@@ -124,7 +124,7 @@ impl Expected<'_> {
         let (mut sums, mut count) = ([0.0; 3], 0.0);
         for sample in 0..samples.len() {
             let values = self.definition.forward(samples.tokens(sample));
-            for (answer, label) in samples.counted(sample) {
+            for (answer, label) in samples.counted_labels(sample) {
                 let mut others = self.log_probabilities(&values, answer);
                 let own = others.remove(label as usize);
                 let margin = own - others.into_iter().fold(f64::MIN, f64::max);

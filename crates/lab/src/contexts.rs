@@ -1,6 +1,6 @@
 //! A word's vectors in the sentences that hold it.
 
-use headlight_analysis::contexts::{Occurrence, Plane, levels, occurrences};
+use headlight_analysis::contexts::{Occurrence, Plane, context_levels, occurrences};
 use headlight_data::Splits;
 use headlight_experiment::config::ExperimentConfig;
 use serde_json::json;
@@ -35,7 +35,7 @@ pub(crate) fn planes(
 ) -> Answer {
     let samples = config.unlabelled(samples)?;
     let found = occurrences(config, &samples, &[token], usize::MAX);
-    let levels = levels(config, weights, &samples, &found)?;
+    let levels = context_levels(config, weights, &samples, &found)?;
     let planes: Vec<Plane> = levels
         .iter()
         .map(|level| Plane::of(&level.vectors, config.model.d_model))

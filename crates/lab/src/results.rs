@@ -2,7 +2,7 @@
 
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, PAGE};
-use headlight_experiment::outcome::{FEWEST, is_learned};
+use headlight_experiment::outcome::{FEWEST_JUDGED, is_learned};
 use headlight_experiment::train::{Progress, train};
 use headlight_experiment::{Engine, Experiment, FusedEngine};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(crate) fn results(
 ) -> Answer<Value> {
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
-    let train = experiment.trained_on(step)?;
+    let train = experiment.training_samples(step)?;
     let train = evaluate(engine, &train, n_classes, None);
     let train = train.ok_or("the dataset has no training samples")?;
     let held_out = evaluate(engine, &splits.held_out, n_classes, None);
@@ -40,7 +40,7 @@ pub(crate) fn results(
     let shown = shown.unwrap_or(&train);
     let judged = held_out.as_ref().unwrap_or(&train);
     let learned_from = experiment.config.report.learned;
-    let learned = splits.judging_samples().len() >= FEWEST
+    let learned = splits.judging_samples().len() >= FEWEST_JUDGED
         && is_learned(|metric| judged.metrics[metric], learned_from);
     Ok(json!({
         "weights_sha256": format!("{:x}", Sha256::digest(bytes)),

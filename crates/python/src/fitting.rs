@@ -3,7 +3,7 @@
 use headlight_experiment::Engine;
 use headlight_experiment::best::Evaluations;
 use headlight_experiment::train::{
-    Next, Observer, Progress, due, evaluation_is_due, measure, train,
+    Next, Observer, Progress, evaluation_is_due, is_due_every, measure, train,
 };
 use headlight_trainer::Failure;
 use headlight_trainer::Session;
@@ -114,7 +114,7 @@ impl Observer for Fitting<'_> {
 
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
         self.progress = progress;
-        if self.is_shown && due(OFTEN, progress.step) {
+        if self.is_shown && is_due_every(OFTEN, progress.step) {
             self.sent.step(progress.step);
         }
         self.losses.extend(progress.loss.map(|loss| loss as f32));

@@ -44,9 +44,9 @@ pub(crate) fn train(
     let has_callback = callback.is_some();
     watched(py, listeners, move |sender, signals| {
         notes::begin_call();
-        let reopened = RunDir::to_resume(&run, resume)?;
-        let begun = reopened.as_ref().filter(|run| run.is_begun());
-        let session = Training::session(config, begun, &DatasetFiles::default())?;
+        let reopened = RunDir::open_to_resume(&run, resume)?;
+        let begun = reopened.as_ref().filter(|run| run.has_begun());
+        let session = Training::open_session(config, begun, &DatasetFiles::default())?;
         let training = Training::prepare(&session, begun, force)?;
         if training.is_complete {
             return Ok(());

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::grid::{FOLD, Grid, Seeds, product};
-use crate::recorded_config::{Extent, as_changes, changed};
+use crate::recorded_config::{Extent, as_changes, changed_text};
 
 /// The change that trains all epochs.
 fn no_early_stopping() -> Change<'static> {
@@ -75,7 +75,7 @@ impl Plan {
             if config_text.is_none() {
                 let no_stop = stops.then(no_early_stopping);
                 let changes = changes.into_iter().chain(no_stop);
-                config_text = Some(changed(path, changes, &files)?);
+                config_text = Some(changed_text(path, changes, &files)?);
             }
             config.training.patience = 0;
             config.compute.engine = engine_for(&config)?;

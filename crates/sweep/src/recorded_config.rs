@@ -167,14 +167,15 @@ fn marked(text: &str) -> Option<&str> {
 }
 
 /// A config with its changes, before its dataset file completes it, as TOML.
-pub(crate) fn changed<'a>(
+pub(crate) fn changed_text<'a>(
     path: &Path,
     all: impl Iterator<Item = changes::Change<'a>>,
     files: &DatasetFiles,
 ) -> Result<String, Failure> {
     let all: Vec<_> = all.collect();
     let (text, _) = config::text_of(path, all.iter().map(|(_, text)| *text), files)?;
-    let found = changes::changed(&shown(path), &text, all.into_iter()).map_err(Failure::Input)?;
+    let found =
+        changes::apply_changes(&shown(path), &text, all.into_iter()).map_err(Failure::Input)?;
     toml::to_string(&found)
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
 }

@@ -102,7 +102,7 @@ fn evaluations(
     let n_classes = experiment.config.data.n_classes;
     let is_fresh = experiment.is_fresh();
     let attention_of = |held_out: bool| (held_out == is_fresh).then_some(&experiment.config);
-    let train = experiment.trained_on(experiment.steps())?;
+    let train = experiment.training_samples(experiment.steps())?;
     let train = evaluate(engine, &train, n_classes, attention_of(false))
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     let held_out = &experiment.splits.held_out;

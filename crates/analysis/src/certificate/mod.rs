@@ -31,7 +31,7 @@ use check::tokens;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
 use logits::Logits;
-use near::Near;
+use near::RoundingBound;
 use progress::Progress;
 use search::{Search, Tally};
 use states::StateTable;
@@ -94,7 +94,7 @@ fn ask(search: &Search<'_>, read_token: Option<u32>) -> Result<Tally, Error> {
 /// Searches the inputs of each token at the readout position.
 fn by_bounds(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Result<Tally, Error> {
     let read = search.config.inputs().read_position;
-    let near = Near::new(search, weights, logits)?;
+    let near = RoundingBound::new(search, weights, logits)?;
     let mut tally = Tally::new(search);
     for read_token in search.tokens[read].clone() {
         let Some(table) = Table::new(search, weights, logits, read_token)? else {

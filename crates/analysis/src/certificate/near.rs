@@ -20,12 +20,12 @@ const SHARED: usize = 64;
 
 /// The distance, `least + scaled / s`: a norm that divides by a small `s` (`logits.rs`) amplifies what is rounded before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Near {
+pub(super) struct RoundingBound {
     pub(super) least: f64,
     pub(super) scaled: f64,
 }
 
-impl Near {
+impl RoundingBound {
     /// Of a model.
     pub(super) fn new(
         search: &Search<'_>,

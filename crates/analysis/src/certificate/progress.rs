@@ -55,7 +55,7 @@ impl<'a> Progress<'a> {
     ///
     /// # Errors
     /// The watch's, or that it would take too long.
-    pub(super) fn look(&self) -> Result<(), Error> {
+    pub(super) fn check_watch(&self) -> Result<(), Error> {
         let share = self.done.load(Ordering::Relaxed) as f64 / self.all as f64;
         (self.watch)(share)?;
         let seconds = self.start.elapsed().as_secs_f64();
@@ -97,7 +97,7 @@ impl<'a> Progress<'a> {
                 match receiver.recv_timeout(LOOK) {
                     Ok(result) => results.push(result),
                     Err(RecvTimeoutError::Timeout) if looked.is_ok() => {
-                        looked = self.look();
+                        looked = self.check_watch();
                         self.stop.store(looked.is_err(), Ordering::Relaxed);
                     }
                     Err(RecvTimeoutError::Timeout) => {}

@@ -8,7 +8,7 @@ use headlight_data::LabelRule;
 use super::answers::Answers;
 use super::progress::Progress;
 use super::region::{PositionTokens, Region};
-use super::smallest::{Example, Smallest};
+use super::smallest::{Example, SmallestMargins};
 use super::states::StateTable;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
@@ -70,13 +70,13 @@ pub(super) struct Tally {
     /// Inputs that the engine computed.
     pub(super) computed: u64,
     /// Examples of each class.
-    pub(super) smallest: Vec<Smallest>,
+    pub(super) smallest: Vec<SmallestMargins>,
 }
 
 impl Tally {
     pub(super) fn new(search: &Search<'_>) -> Self {
         let classes = search.classes();
-        let none = Smallest {
+        let none = SmallestMargins {
             most: search.examples,
             found: Vec::new(),
         };

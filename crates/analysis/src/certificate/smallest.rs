@@ -17,12 +17,12 @@ pub struct Example {
 
 /// So many of a class at most, in the order of margins and then of tokens.
 #[derive(Clone, Debug)]
-pub(super) struct Smallest {
+pub(super) struct SmallestMargins {
     pub(super) most: usize,
     pub(super) found: Vec<Example>,
 }
 
-impl Smallest {
+impl SmallestMargins {
     /// Adds an input, if its margin is small enough and it was not found before.
     pub(super) fn push(&mut self, example: Example) {
         let rank = self.found.partition_point(|other| {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::answers::margin;
 use super::bounds::Centre;
-use super::near::Near;
+use super::near::RoundingBound;
 use super::region::{Region, range};
 use super::search::{Queue, Search, Tally};
 use super::table::Table;
@@ -30,7 +30,7 @@ const TASKS: usize = 256;
 pub(super) struct Model<'a> {
     pub(super) table: Table<'a>,
     /// Margins that are no larger are the engine's to find.
-    pub(super) near: Near,
+    pub(super) near: RoundingBound,
 }
 
 /// What a walk is for.
@@ -64,7 +64,7 @@ pub(super) fn walk(
     while tasks.len() < TASKS
         && let Some(region) = tasks.pop_front_if(|region| region.inputs() > goal.few())
     {
-        search.progress.look()?;
+        search.progress.check_watch()?;
         first.step(&region, &mut open)?;
         tasks.extend(open.drain(..).rev());
     }

@@ -65,7 +65,7 @@ pub fn occurrences(
 ///
 /// # Errors
 /// When the weights do not match the config.
-pub fn levels(
+pub fn context_levels(
     config: &ExperimentConfig,
     weights: &[f32],
     dataset: &Dataset,

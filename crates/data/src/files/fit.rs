@@ -134,14 +134,15 @@ impl Rows {
             return Err(FileError::new(&self.name, reason + remedy).into());
         }
         let mut trained = dataset.select(&train);
-        trained.relabel(|label, sample, position| config.noisy(label, train[sample], position));
+        trained
+            .relabel(|label, sample, position| config.noisy_label(label, train[sample], position));
         let weights = self.weights(&train, config.columns.sample_weight.as_deref())?;
         if !weights.is_empty() {
             trained.weigh(|sample, _| weights[sample]);
         }
         let splits = Splits::new(trained, dataset.select(&held_out));
         let judged = &splits.held_out;
-        let has_label = |sample| judged.counted(sample).next().is_some();
+        let has_label = |sample| judged.counted_labels(sample).next().is_some();
         if let Some(&first) = held_out.first()
             && !(0..judged.len()).any(has_label)
         {
@@ -343,7 +344,7 @@ impl Rows {
         (0..dataset.len()).find_map(|row| {
             let tokens = dataset.tokens(row);
             let by_rule = rule.labels_for(tokens, config.cls, config.n_classes);
-            let mut pairs = dataset.counted(row);
+            let mut pairs = dataset.counted_labels(row);
             let (position, label) = pairs.find(|&(position, label)| label != by_rule[position])?;
             let is_padded = (1..config.seq_len).contains(&self.tokens(row).len());
             let counted = if is_padded { ", padding counted" } else { "" };

@@ -63,7 +63,7 @@ impl Rule for EqualPositions {
     }
 
     fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
-        let mut row = sampler.any(|| rng.next_u32());
+        let mut row = sampler.uniform_sample(|| rng.next_u32());
         row[self.second] = if class == 1 {
             row[self.first]
         } else {

@@ -71,7 +71,7 @@ impl Rule for Induction {
     }
 
     fn draw_any(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        let mut row = sampler.any(|| rng.next_u32());
+        let mut row = sampler.uniform_sample(|| rng.next_u32());
         let first = usize::from(sampler.cls == ClsPlace::First);
         let last = first + sampler.seq_len - 1;
         let copied = uniform_below(sampler.seq_len as u32 - 1, || rng.next_u32());

@@ -23,7 +23,7 @@ impl Rule for Majority {
         const ONE: u64 = 1 << 32;
         Some(Automaton::new(
             move |state, _, token| match token {
-                CLS if cls.is_somewhere() => state,
+                CLS if cls.is_present() => state,
                 token => state + ONE + u64::from(token == self.token),
             },
             |state| u32::from(2 * (state % ONE) > state / ONE),

@@ -9,7 +9,7 @@ use super::automaton::Automaton;
 use crate::cls::ClsPlace;
 use crate::corpora::Corpus;
 use crate::generator::Generator;
-use crate::sampler::{Sampler, exchanged};
+use crate::sampler::{Sampler, swap_tokens};
 use crate::task::Task;
 
 /// Samples that are drawn before the search for one of a class gives up. Of the most classes, each has 15 on average.
@@ -76,9 +76,9 @@ pub trait Rule {
         if self.classes_are_tokens() {
             let row = self.draw_any(false, sampler, rng);
             let label = self.label_for(&row, sampler.cls, n_classes);
-            return Some(exchanged(row, label, class));
+            return Some(swap_tokens(row, label, class));
         }
-        let mut drawn = (0..MAX_DRAWS).map(|_| sampler.any(|| rng.next_u32()));
+        let mut drawn = (0..MAX_DRAWS).map(|_| sampler.uniform_sample(|| rng.next_u32()));
         drawn.find(|row| self.label_for(row, sampler.cls, n_classes) == class)
     }
 
@@ -163,7 +163,7 @@ pub trait Rule {
     /// A sample of the rule's generator, for the held-out split or for the training split; the generator `chacha` draws it where the
     /// config asks for no class.
     fn draw_any(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        sampler.any(|| rng.next_u32())
+        sampler.uniform_sample(|| rng.next_u32())
     }
 }
 

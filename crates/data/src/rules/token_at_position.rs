@@ -45,7 +45,7 @@ impl Rule for TokenAtPosition {
     }
 
     fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
-        let mut row = sampler.any(|| rng.next_u32());
+        let mut row = sampler.uniform_sample(|| rng.next_u32());
         row[self.position] = if class == 1 {
             self.token
         } else {

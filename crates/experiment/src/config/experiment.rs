@@ -192,7 +192,7 @@ impl ExperimentConfig {
             read_position: match self.model.pooling {
                 // Of one that may look at no other, attention shows nothing.
                 None if data.task == Task::TokenClassification => {
-                    let [first, last] = data.cls.ends(data.seq_len);
+                    let [first, last] = data.cls.first_and_last(data.seq_len);
                     let is_blind = self.model.attention.is_blind(first, positions);
                     if is_blind { last } else { first }
                 }

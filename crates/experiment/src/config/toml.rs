@@ -27,7 +27,7 @@ pub type Change<'a> = (&'static str, &'a str);
 ///
 /// # Errors
 /// When the text is not TOML, or a change cannot be applied.
-pub fn changed<'a>(
+pub fn apply_changes<'a>(
     name: &str,
     text: &str,
     changes: impl Iterator<Item = Change<'a>>,

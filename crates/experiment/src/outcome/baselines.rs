@@ -42,7 +42,10 @@ const FITTED: usize = 5000;
 
 /// What baselines are fitted on, never the judged samples: the training samples or, where each step draws its own, as many as
 /// tell, drawn in the same way. Empty if none are left to draw, or if no baseline asks for them.
-pub(super) fn fitted<'a>(config: &ExperimentConfig, splits: &'a Splits) -> Cow<'a, Dataset> {
+pub(super) fn fitting_samples<'a>(
+    config: &ExperimentConfig,
+    splits: &'a Splits,
+) -> Cow<'a, Dataset> {
     let is_asked = splits.displayed_samples().is_per_position() || config.data.words.is_some();
     let drawn = FreshSamples::new(&config.data, &splits.held_out, FITTED, config.seed)
         .filter(|_| is_asked)
@@ -100,7 +103,7 @@ impl Judged<'_> {
         let mut counts = vec![Counts::default(); self.n_classes];
         let [mut right, mut all] = [0_usize; 2];
         for sample in 0..samples.len() {
-            for (position, label) in samples.counted(sample) {
+            for (position, label) in samples.counted_labels(sample) {
                 let guessed = class_of(samples.tokens(sample), position);
                 right += usize::from(label == guessed);
                 all += 1;
@@ -167,7 +170,7 @@ fn pairs(samples: &Dataset) -> Vec<(u32, u32)> {
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     for sample in 0..samples.len() {
         let tokens = samples.tokens(sample);
-        let counted = samples.counted(sample);
+        let counted = samples.counted_labels(sample);
         pairs.extend(counted.map(|(position, label)| (tokens[position], label)));
     }
     let sorted = order(pairs.len(), &|one, other| pairs[one].cmp(&pairs[other]));

@@ -3,7 +3,7 @@
 use headlight_data::{IGNORED, Splits, Task};
 use serde::Serialize;
 
-use super::baselines::{Baseline, baselines, bits_of_pairs, fitted};
+use super::baselines::{Baseline, baselines, bits_of_pairs, fitting_samples};
 use crate::config::ExperimentConfig;
 use crate::metrics::{Criterion, EvalMetrics, Metric, StepMetrics, wilson};
 
@@ -13,7 +13,7 @@ const OVERFITTING: f64 = 0.05;
 
 /// Fewer judged samples than these cannot show that a model is better than a guess: one sample that is classified
 /// correctly by chance would do.
-pub const FEWEST: usize = 10;
+pub const FEWEST_JUDGED: usize = 10;
 
 /// Attention to the deciding positions that is this close to uniform attention says that nothing is looked for.
 const CLOSE_TO_UNIFORM: f64 = 0.02;
@@ -123,11 +123,11 @@ impl Outcome {
         let learned_from = config.report.learned;
         let judged = judged(used);
         let samples = splits.judging_samples().len();
-        let is_enough = samples >= FEWEST;
+        let is_enough = samples >= FEWEST_JUDGED;
         let accuracy = judged[Metric::Accuracy]?;
         let accuracy_interval = wilson(counted(accuracy, samples), samples);
         let n_classes = config.data.n_classes;
-        let fitted = fitted(config, splits);
+        let fitted = fitting_samples(config, splits);
         let texts = config.data.words.is_some();
         let baselines = baselines(splits, &fitted, n_classes, texts, judged);
         let is_fresh = config.data.is_fresh();

@@ -5,5 +5,5 @@ mod judgement;
 mod sentences;
 
 pub use baselines::{Baseline, Guess};
-pub use judgement::{FEWEST, Outcome, Overfitting, Verdict, is_learned};
+pub use judgement::{FEWEST_JUDGED, Outcome, Overfitting, Verdict, is_learned};
 pub use sentences::with_thousands;

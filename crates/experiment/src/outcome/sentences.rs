@@ -1,7 +1,7 @@
 //! An outcome in words.
 
 use super::baselines::{Baseline, Guess};
-use super::judgement::{FEWEST, Outcome, Verdict};
+use super::judgement::{FEWEST_JUDGED, Outcome, Verdict};
 
 /// With fewer samples than these, a sentence also gives the interval of the accuracy.
 const FEW: usize = 500;
@@ -69,7 +69,7 @@ impl Outcome {
             (Verdict::NoBetterThanBaselines, _) => {
                 let is_worse =
                     self.bits.is_none() && self.baselines.iter().any(|other| other.accuracy > high);
-                let how = if self.samples < FEWEST {
+                let how = if self.samples < FEWEST_JUDGED {
                     "Too few samples to judge the model"
                 } else if is_worse {
                     "Worse than its best baseline"
@@ -117,10 +117,10 @@ impl Outcome {
                 pairs.unwrap_or_default()
             ));
         }
-        if self.samples < FEWEST && self.learned().is_some() {
+        if self.samples < FEWEST_JUDGED && self.learned().is_some() {
             let samples = samples_text(self.samples);
             remarks.push(format!(
-                "The model is judged on {samples}, too few to tell a good model from a lucky one; hold out {FEWEST} or more (data.held_out)"
+                "The model is judged on {samples}, too few to tell a good model from a lucky one; hold out {FEWEST_JUDGED} or more (data.held_out)"
             ));
         }
         let rivals = self.baselines.iter().filter(|other| self.is_rival(other));

@@ -47,5 +47,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if damage.is_empty() {
         return Ok(());
     }
-    Err(run.damaged(&damage))
+    Err(run.damage_failure(&damage))
 }

@@ -76,7 +76,7 @@ impl Heatmap {
             cells.extend(rows.flat_map(|row| positions.iter().map(|&key| row[key])));
         }
         let kept = |position: &usize| positions.binary_search(position).ok();
-        let keys = |&query: &usize| dump.keys(sample, query).among(&positions);
+        let keys = |&query: &usize| dump.keys(sample, query).restricted_to(&positions);
         let keys: Vec<Keys> = positions.iter().map(keys).collect();
         let tokens = dump.tokens(sample);
         Self {
@@ -128,7 +128,7 @@ impl Heatmap {
 
     /// Whether a query may look at a key.
     pub(super) fn is_allowed(&self, query: usize, key: usize) -> bool {
-        self.keys[query].has(key)
+        self.keys[query].contains(key)
     }
 
     /// The axes, and what stands in the cells of keys that a query may not look at, if there are any.

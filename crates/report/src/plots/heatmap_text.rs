@@ -171,7 +171,8 @@ impl Heatmap {
     /// The keys that the query of a row may look at, by falling value.
     fn largest(&self, row: &QueryRow) -> Vec<usize> {
         let keys = largest(row.cells).into_iter();
-        keys.filter(|&key| self.keys[row.query].has(key)).collect()
+        keys.filter(|&key| self.keys[row.query].contains(key))
+            .collect()
     }
 
     /// The keys with the largest values of a row, one per line.
@@ -185,7 +186,7 @@ impl Heatmap {
             _ => format!("all {all}"),
         };
         let uniform = match self.quantity {
-            Quantity::Weights => self.keys[row.query].each(),
+            Quantity::Weights => self.keys[row.query].uniform_each(),
             Quantity::Scores => None,
         };
         let uniform =

@@ -95,7 +95,7 @@ impl SweepFacts {
     pub(super) fn uniform(&self) -> Option<f64> {
         let first = self.keys.first()?;
         let is_same = self.keys.iter().all(|keys| keys == first);
-        is_same.then(|| first.each())?
+        is_same.then(|| first.uniform_each())?
     }
 }
 

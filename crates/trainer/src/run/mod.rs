@@ -78,7 +78,7 @@ impl RunDir {
         }
         let run = Self::locked(path, File::create_new)?;
         // Until the lock was taken, another process may have resumed the empty directory, as one that a killed process left.
-        Ok(if run.is_begun() { None } else { Some(run) })
+        Ok(if run.has_begun() { None } else { Some(run) })
     }
 
     /// Creates the first free directory of `runs/NAME-1`, `runs/NAME-2`, ...
@@ -101,7 +101,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When another process is writing it, it is not a folder, or it holds files but no run.
-    pub fn to_resume(path: &Path, resume: bool) -> Result<Option<Self>, Failure> {
+    pub fn open_to_resume(path: &Path, resume: bool) -> Result<Option<Self>, Failure> {
         if !resume || path.symlink_metadata().is_err() {
             return Ok(None);
         }
@@ -128,7 +128,7 @@ impl RunDir {
 
     /// Removes a directory in which no run has begun.
     pub(crate) fn discard_empty(&self) {
-        if !self.is_begun() {
+        if !self.has_begun() {
             let _ = fs::remove_file(self.path.join(LOCK));
             let _ = fs::remove_dir(&self.path);
         }
@@ -150,7 +150,7 @@ impl RunDir {
             _lock: None,
         };
         // A damaged run may lack its config.
-        if run.is_begun() || path.join(MANIFEST).is_file() {
+        if run.has_begun() || path.join(MANIFEST).is_file() {
             Ok(run)
         } else {
             Err(not_a_run(path))
@@ -158,7 +158,7 @@ impl RunDir {
     }
 
     /// Whether the run has begun, with its config written.
-    pub fn is_begun(&self) -> bool {
+    pub fn has_begun(&self) -> bool {
         self.file(CONFIG).is_file()
     }
 

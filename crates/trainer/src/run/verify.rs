@@ -102,13 +102,13 @@ impl RunDir {
         if damage.is_empty() {
             return Ok(());
         }
-        Err(self.damaged(&damage))
+        Err(self.damage_failure(&damage))
     }
 
     /// The failure for files that are missing or changed, with the remedy.
-    pub fn damaged(&self, damage: &[Damage]) -> Failure {
+    pub fn damage_failure(&self, damage: &[Damage]) -> Failure {
         // Another config trains another model.
-        let has_config = self.is_begun() && damage.iter().all(|damaged| damaged.file != CONFIG);
+        let has_config = self.has_begun() && damage.iter().all(|damaged| damaged.file != CONFIG);
         let remedy = if has_config {
             self.how_to_repeat()
         } else {

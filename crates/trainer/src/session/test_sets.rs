@@ -66,7 +66,7 @@ fn samples_of(
 
 /// The samples that a run was trained on; `None` if they have changed since: a run directory has no copy of a dataset file, so
 /// its checkpoint tells whether the file still holds them.
-pub(crate) fn trained_on(
+pub(crate) fn unchanged_samples(
     config: &ExperimentConfig,
     checkpoint: &Checkpoint,
 ) -> Result<Option<Arc<Splits>>, Failure> {
@@ -77,10 +77,10 @@ pub(crate) fn trained_on(
 }
 
 /// Whether the samples of a run come from a file, and are known to have changed since its training.
-pub fn have_changed(run: &RunDir, config: &ExperimentConfig) -> bool {
+pub fn samples_have_changed(run: &RunDir, config: &ExperimentConfig) -> bool {
     let is_of_file = matches!(config.data.source, Source::File(_));
     let checkpoint = run.checkpoint().ok().flatten().filter(|_| is_of_file);
-    checkpoint.is_some_and(|checkpoint| matches!(trained_on(config, &checkpoint), Ok(None)))
+    checkpoint.is_some_and(|checkpoint| matches!(unchanged_samples(config, &checkpoint), Ok(None)))
 }
 
 /// Checks that the dataset file of a run still holds its samples.
@@ -90,7 +90,7 @@ pub fn have_changed(run: &RunDir, config: &ExperimentConfig) -> bool {
 pub fn check_samples(run: &RunDir, config: &ExperimentConfig, remedy: &str) -> Result<(), Failure> {
     check_data_file(config, &format!("put it back{remedy}"))?;
     match &config.data.source {
-        Source::File(path) if have_changed(run, config) => Err(Failure::reading(
+        Source::File(path) if samples_have_changed(run, config) => Err(Failure::reading(
             path,
             format!(
                 "the samples of the run in {} have changed since its training; put the file back as it was{remedy}",

@@ -58,7 +58,7 @@ impl FinishedRun {
     }
 
     /// The last evaluation of the model that is used.
-    pub(super) fn of_model(&self) -> Option<&StepMetrics> {
+    pub(super) fn used_evaluation(&self) -> Option<&StepMetrics> {
         self.evaluations
             .rows
             .iter()
@@ -66,7 +66,7 @@ impl FinishedRun {
     }
 
     /// Where training was interrupted, if it was; without a full stop.
-    pub(super) fn interrupted(&self, experiment: &Experiment) -> Option<String> {
+    pub(super) fn interruption_sentence(&self, experiment: &Experiment) -> Option<String> {
         let Progress { step, epoch, .. } = self.progress;
         (self.state == RunState::Interrupted).then(|| {
             if experiment.is_fresh() {

@@ -35,7 +35,10 @@ const REST: f64 = 3000.0;
 /// Reduces the dumps of a run if they would exceed about 20 MB and the config does not choose their steps, and says so. Then only
 /// the first and the last model are dumped, and the best model if the run keeps it. If that is still too much and the config does
 /// not choose how many positives and negatives, only the first samples are dumped. A run that was `begun` keeps what it has.
-pub(crate) fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), Failure> {
+pub(crate) fn reduce_dumps(
+    experiment: &mut Experiment,
+    begun: Option<&RunDir>,
+) -> Result<(), Failure> {
     let dump = &mut experiment.config.dump;
     if dump.every_epochs.is_given || dump.every_steps > 0 {
         return Ok(());
@@ -134,7 +137,7 @@ pub fn saved_weights(experiment: &Experiment) -> (usize, f64) {
 }
 
 /// Notes how many dumps and weights files a run will write, if they are many or large, and refuses more than is accepted.
-pub(crate) fn check(
+pub(crate) fn check_volume(
     experiment: &Experiment,
     begun: Option<&RunDir>,
     accepted: bool,

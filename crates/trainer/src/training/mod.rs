@@ -38,7 +38,7 @@ impl<'a> Training<'a> {
     ///
     /// # Errors
     /// When the samples or the device do not suit the config.
-    pub fn session(
+    pub fn open_session(
         config: ExperimentConfig,
         begun: Option<&RunDir>,
         files: &DatasetFiles,
@@ -51,7 +51,7 @@ impl<'a> Training<'a> {
             check_data_file(&config, remedy)?;
         }
         let mut session = Session::open_with(config, files)?;
-        dump_volume::adapt(&mut session.experiment, begun)?;
+        dump_volume::reduce_dumps(&mut session.experiment, begun)?;
         Ok(session)
     }
 
@@ -84,7 +84,7 @@ impl<'a> Training<'a> {
             if let (Some(run), Some(RunState::Interrupted | RunState::Complete)) = (begun, state) {
                 run.check_whole()?;
             }
-            dump_volume::check(&session.experiment, begun, force)?;
+            dump_volume::check_volume(&session.experiment, begun, force)?;
         }
         Ok(training)
     }
@@ -180,7 +180,7 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
                 "{message}; {saved}{and}metrics so far are in {place}"
             ))
         }
-        Failure::System(message) if run.is_begun() => {
+        Failure::System(message) if run.has_begun() => {
             Failure::System(format!("{message}; {}", run.how_to_resume()))
         }
         other => {

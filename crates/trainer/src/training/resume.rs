@@ -52,11 +52,16 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
 /// Every key under which two configs differ, with both values as JSON; a key that is left out has its default.
 pub fn differences(before: &Value, now: &Value) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
-    find("", before, now, &mut found);
+    find_differences("", before, now, &mut found);
     found
 }
 
-fn find(key: &str, before: &Value, now: &Value, found: &mut Vec<(String, String, String)>) {
+fn find_differences(
+    key: &str,
+    before: &Value,
+    now: &Value,
+    found: &mut Vec<(String, String, String)>,
+) {
     let none = serde_json::Map::new();
     let sections = match (before, now) {
         (Value::Object(before), Value::Object(now)) => Some((before, now)),
@@ -77,7 +82,7 @@ fn find(key: &str, before: &Value, now: &Value, found: &mut Vec<(String, String,
             let side = |map: &serde_json::Map<String, Value>| {
                 map.get(name).cloned().unwrap_or(Value::Null)
             };
-            find(&inner, &side(before), &side(now), found);
+            find_differences(&inner, &side(before), &side(now), found);
         }
     } else if before != now {
         let shown = |value: &Value| match value {

@@ -7,7 +7,9 @@ use headlight_dump::AttentionDump;
 use headlight_experiment::best::{BestModel, Evaluations};
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_experiment::metrics::StepMetrics;
-use headlight_experiment::train::{Next, Observer, Progress, due, evaluation_is_due, measure};
+use headlight_experiment::train::{
+    Next, Observer, Progress, evaluation_is_due, is_due_every, measure,
+};
 use headlight_experiment::{Engine, Experiment, test_metrics};
 
 use serde_json::Value;
@@ -261,7 +263,7 @@ pub(super) fn dump_is_due(experiment: &Experiment, step: usize) -> bool {
 fn is_due(experiment: &Experiment, every_epochs: usize, every_steps: usize, step: usize) -> bool {
     let per_epoch = experiment.steps_per_epoch();
     let epoch_ends = step.is_multiple_of(per_epoch);
-    due(every_steps, step) || epoch_ends && due(every_epochs, step / per_epoch)
+    is_due_every(every_steps, step) || epoch_ends && is_due_every(every_epochs, step / per_epoch)
 }
 
 impl Observer for RunWriter<'_> {

@@ -86,7 +86,7 @@ fn predictions(engine: &mut dyn Engine, experiment: &Experiment) -> Predictions 
         let answers = samples.len() * train.labels_per_sample();
         // Of answers that do not count, the fused engine may compute none.
         for (index, &sample) in samples.iter().enumerate() {
-            for (place, _) in train.counted(sample as usize) {
+            for (place, _) in train.counted_labels(sample as usize) {
                 let answer = index * train.labels_per_sample() + place;
                 let own = |values: &[f64]| {
                     let each = values.len() / answers;

@@ -4,7 +4,7 @@
 #[path = "../../../tests/certificate/models.rs"]
 mod models;
 
-use super::{NEAR, Near, differences};
+use super::{NEAR, RoundingBound, differences};
 use crate::certificate::answers::Answers;
 use crate::certificate::check::{check, tokens};
 use crate::certificate::logits::Logits;
@@ -34,7 +34,7 @@ fn the_engine_is_nearer_than_half_of_the_distance() {
             threads: 1,
             progress: &Progress::new(1, &|_| Ok(())),
         };
-        let near = Near::new(&search, weights, &logits).unwrap();
+        let near = RoundingBound::new(&search, weights, &logits).unwrap();
         compared += 1;
         wide += usize::from(near.scaled > NEAR);
         for seed in 1..5 {

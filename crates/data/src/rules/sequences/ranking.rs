@@ -48,7 +48,7 @@ impl SequenceRule for Ranking {
 
     fn labels(&self, tokens: &[u32], cls: ClsPlace) -> Vec<u32> {
         let mut labels = Self::order(tokens);
-        let after = if cls.is_somewhere() { CLS } else { IGNORED };
+        let after = if cls.is_present() { CLS } else { IGNORED };
         labels.resize(tokens.len(), after);
         labels
     }

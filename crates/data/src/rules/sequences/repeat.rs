@@ -70,7 +70,7 @@ impl SequenceRule for Repeat {
     }
 
     fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        let mut row = sampler.any(|| rng.next_u32());
+        let mut row = sampler.uniform_sample(|| rng.next_u32());
         let first = usize::from(sampler.cls == ClsPlace::First);
         let more = (self.longest() - self.period) as u32;
         let period = self.period + uniform_below(more + 1, || rng.next_u32()) as usize;

@@ -3,7 +3,7 @@
 mod table;
 
 use clap::Args;
-use headlight_analysis::contexts::{Separation, levels, occurrences};
+use headlight_analysis::contexts::{Separation, context_levels, occurrences};
 use headlight_architecture::Parameter;
 use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     let contexts = Contexts {
-        levels: levels(config, &weights, dataset, &found)?,
+        levels: context_levels(config, &weights, dataset, &found)?,
         separation: Separation::of(&found, dataset),
         occurrences: found,
         dataset,

@@ -110,7 +110,8 @@ impl<'a> Predictions<'a> {
     pub(super) fn count(&self, trained: Option<usize>) -> Count {
         // Of texts that go on, the most probable token is not the only right one.
         let is_judged = self.labelled && self.config.task != Task::NextToken;
-        let counts = |sample: &usize| is_judged && self.dataset.counted(*sample).next().is_some();
+        let counts =
+            |sample: &usize| is_judged && self.dataset.counted_labels(*sample).next().is_some();
         let judged: Vec<usize> = (0..self.dataset.len()).filter(counts).collect();
         let right = judged.iter().filter(|&&sample| self.is_right(sample));
         Count {
@@ -139,7 +140,7 @@ impl<'a> Predictions<'a> {
 
     /// Whether predictions list the answer at a token: not at padding, and at `[CLS]` only where it asks for the first token.
     fn is_answered(&self, token: u32) -> bool {
-        let is_cls = token == CLS && self.config.cls.is_somewhere();
+        let is_cls = token == CLS && self.config.cls.is_present();
         Some(token) != self.padding && (!is_cls || self.config.task == Task::NextToken)
     }
 

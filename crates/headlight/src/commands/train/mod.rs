@@ -68,10 +68,10 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let reopened = reopen(arguments)?;
-    let begun = reopened.as_ref().filter(|run| run.is_begun());
+    let begun = reopened.as_ref().filter(|run| run.has_begun());
     let files = DatasetFiles::default();
     let config = resolved_config(arguments, begun, &files)?;
-    let mut session = Training::session(config, begun, &files)?;
+    let mut session = Training::open_session(config, begun, &files)?;
     drop(files);
     session.threads = threads(arguments, &session.experiment.config)?;
     tell_details(arguments, &session);
@@ -126,9 +126,9 @@ fn reopen(arguments: &Arguments) -> Result<Option<RunDir>, Failure> {
         let message = "--run -: a run is a folder; give its path";
         return Err(Failure::Input(message.to_owned()));
     }
-    let run = RunDir::to_resume(path, arguments.resume)?;
-    let is_begun = run.as_ref().is_some_and(RunDir::is_begun);
-    if arguments.resume && !is_begun && arguments.config.config.is_none() {
+    let run = RunDir::open_to_resume(path, arguments.resume)?;
+    let has_begun = run.as_ref().is_some_and(RunDir::has_begun);
+    if arguments.resume && !has_begun && arguments.config.config.is_none() {
         return Err(Failure::Input(format!(
             "there is no run in {} to resume; give a CONFIG to start one there",
             shown(path)

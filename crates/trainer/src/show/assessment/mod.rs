@@ -11,7 +11,7 @@ use headlight_report::{Document, Section, number};
 
 use plots::plots;
 use probabilities::{calibration, thresholds};
-use tables::{DECIMALS, answered, class_notes, classes, confusion};
+use tables::{DECIMALS, class_notes, classes, classified_unit, confusion};
 
 pub(crate) use tables::{MOST_CLASSES, MOST_NAME, short_class_names};
 
@@ -24,7 +24,7 @@ pub fn document(
 ) -> Document {
     let notes = class_notes(data, assessment);
     let classes = Section::titled("Classes", notes, [classes(data, assessment)]);
-    let (table, one) = (confusion(data, assessment), answered(data));
+    let (table, one) = (confusion(data, assessment), classified_unit(data));
     let none = format!("No {one} is confused with another class.");
     let none = table.is_none().then_some(none);
     let confusion = Section::titled("Confusion matrix", none, table);

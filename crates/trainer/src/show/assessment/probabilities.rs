@@ -4,7 +4,7 @@ use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Threshold};
 use headlight_report::{Section, Table, number};
 
-use super::tables::{DECIMALS, answered};
+use super::tables::{DECIMALS, classified_unit};
 
 pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Option<Section> {
     let second = data.class_name(1);
@@ -20,7 +20,7 @@ pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Optio
     if let Some(at) = &assessment.best_f1 {
         rows.push(row(format!("{:.6}, best F1", at.threshold), at));
     }
-    let one = answered(data);
+    let one = classified_unit(data);
     let header = ["threshold", "positives", "precision", "recall", "F1"];
     let notes = [
         format!(
@@ -39,7 +39,7 @@ pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Optio
 }
 
 pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Section {
-    let (second, one) = (data.class_name(1), answered(data));
+    let (second, one) = (data.class_name(1), classified_unit(data));
     let [bins, brier] = if assessment.thresholds.is_some() {
         [
             format!(

@@ -32,7 +32,7 @@ pub(crate) fn short_class_names(data: &DatasetConfig) -> Vec<String> {
 }
 
 /// What is classified: a sample or, where each position has an answer, a position.
-pub(super) fn answered(data: &DatasetConfig) -> &'static str {
+pub(super) fn classified_unit(data: &DatasetConfig) -> &'static str {
     if data.task.is_per_position() {
         "position"
     } else {
@@ -42,7 +42,7 @@ pub(super) fn answered(data: &DatasetConfig) -> &'static str {
 
 /// What the columns of the table of classes say.
 pub(super) fn class_notes(data: &DatasetConfig, assessment: &Assessment) -> Vec<String> {
-    let one = answered(data);
+    let one = classified_unit(data);
     let mut notes = vec![
         format!("Precision: of the {one}s classified as the class, the share that belong to it."),
         format!("Recall: of the {one}s of the class, the share that are classified as it."),
@@ -70,7 +70,7 @@ pub(super) fn class_notes(data: &DatasetConfig, assessment: &Assessment) -> Vec<
 }
 
 pub(super) fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
-    let counted = &*format!("{}s", answered(data));
+    let counted = &*format!("{}s", classified_unit(data));
     let header = [
         "class",
         counted,
@@ -146,7 +146,7 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option
         "The most frequent of {} of two classes; {ALL}.",
         counted(confused.len(), "confusion")
     );
-    let counted = &*format!("{}s", answered(data));
+    let counted = &*format!("{}s", classified_unit(data));
     confused.truncate(MOST_CLASSES);
     let rows = confused.into_iter().map(|([label, predicted], count)| {
         let [label, predicted] = [label, predicted].map(|class| names[class].clone());

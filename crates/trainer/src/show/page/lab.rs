@@ -8,7 +8,7 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_page::{Lab, Page};
 
 use super::retraining::{EXACT, inexact_seed};
-use super::samples::carried;
+use super::samples::embedded_samples;
 use crate::files::config::{to_json, with_file_names};
 use crate::session::dataset::dataset;
 use crate::session::opening::{engine_for, unsupported_by_fused};
@@ -34,7 +34,7 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
     config.compute.engine = EngineName::Fused;
     let data = match &config.data.source {
         Source::Generated(_) => None,
-        Source::File(path) => match carried(&config, path)? {
+        Source::File(path) => match embedded_samples(&config, path)? {
             Ok(data) => Some(data),
             Err(why) => return refused(format!("{}: the samples {why}", shown(path))),
         },

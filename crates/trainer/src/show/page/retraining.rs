@@ -7,10 +7,10 @@ use headlight_experiment::outcome::Outcome;
 use headlight_page::{OwnData, PageTraining};
 use serde_json::Value;
 
-use super::samples::carried;
+use super::samples::embedded_samples;
 use crate::files::hash::file_sha256;
 use crate::files::run_files::WEIGHTS;
-use crate::session::test_sets::trained_on;
+use crate::session::test_sets::unchanged_samples;
 use crate::{Failure, RunDir};
 
 /// Whether the page can train a run again: the fused engine on a CPU trained it, and its samples follow from its config or
@@ -71,7 +71,7 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
     let Source::File(path) = &config.data.source else {
         return not("The config of this run has changed since training");
     };
-    let data = match carried(&config, path) {
+    let data = match embedded_samples(&config, path) {
         Ok(Ok(data)) => data,
         Ok(Err(why)) => return Ok(Err(format!("The samples of this run {why}"))),
         Err(_) => return not("The file with the samples of this run cannot be read"),
@@ -81,7 +81,7 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
             "The samples of this run come from a file, and without a checkpoint nothing tells whether they are still the same",
         );
     };
-    match trained_on(&config, &checkpoint) {
+    match unchanged_samples(&config, &checkpoint) {
         Ok(Some(_)) => Ok(Ok(data)),
         _ => not("The file with the samples of this run has changed since training"),
     }
@@ -94,7 +94,7 @@ pub(super) fn outcome(
     config: &ExperimentConfig,
 ) -> Option<(Outcome, Vec<(String, usize)>)> {
     let checkpoint = run.checkpoint().ok()?.filter(|_| run.has_weights())?;
-    let splits = trained_on(config, &checkpoint).ok()??;
+    let splits = unchanged_samples(config, &checkpoint).ok()??;
     let best = checkpoint.best.map(|best| best.step);
     let outcome = Outcome::of(config, &splits, &run.step_metrics().ok()?, best)?;
     Some((outcome, splits.repetitions(&config.data, &config.tests)))

@@ -20,7 +20,7 @@ const LARGEST_FILE: u64 = 16 << 20;
 
 /// The samples of a config's file; otherwise why a page cannot have them: the end of a sentence about the samples, without its
 /// full stop.
-pub(super) fn carried(
+pub(super) fn embedded_samples(
     config: &ExperimentConfig,
     path: &Path,
 ) -> Result<Result<OwnData, String>, Failure> {
@@ -75,7 +75,7 @@ fn too_large(verb: &str, size: f64, unit: &str) -> String {
 /// The samples in the file's order. A config adds `[CLS]` and padding to them, and holds some out.
 fn own_data(rows: &Rows, config: &ExperimentConfig) -> Result<OwnData, Failure> {
     let shape = config.sample_shape();
-    let has_cls = shape.cls.is_somewhere();
+    let has_cls = shape.cls.is_present();
     let samples = rows.dataset(&config.data, shape.padding_token)?;
     let tokens = (0..samples.len()).map(|row| {
         let tokens = shape.without_padding(samples.tokens(row));
@@ -110,7 +110,7 @@ fn own_data(rows: &Rows, config: &ExperimentConfig) -> Result<OwnData, Failure> 
 
 /// The last label of each sample that counts.
 fn last_labels(samples: &Dataset) -> Vec<u32> {
-    let last = |sample| samples.counted(sample).last();
+    let last = |sample| samples.counted_labels(sample).last();
     let labels = (0..samples.len()).map(|sample| last(sample).map_or(CLS, |(_, label)| label));
     labels.collect()
 }

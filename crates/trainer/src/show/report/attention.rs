@@ -23,18 +23,18 @@ const MOST_MATRICES: usize = 9000;
 const TITLE: usize = 80;
 const ROW: usize = 320;
 
-/// `of_model` is the evaluation of the model that the dump is of, and `strongest` the layer and the head that come first, for the
+/// `used_evaluation` is the evaluation of the model that the dump is of, and `strongest` the layer and the head that come first, for the
 /// reason of `which_head`.
 pub(super) fn sections(
     config: &ExperimentConfig,
-    of_model: Option<&StepMetrics>,
+    used_evaluation: Option<&StepMetrics>,
     dump: &AttentionDump,
     strongest: (usize, usize),
     which_head: Option<String>,
 ) -> Vec<Section> {
     let mean = config.mean_note().map(|note| note + ".");
     let mut sections = vec![Section::titled("Attention", mean, [])];
-    if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
+    if let (Some(rule), Some(metrics)) = (&config.data.rule, used_evaluation) {
         let (metrics, split) = match &metrics.held_out {
             Some(held_out) if config.data.is_fresh() => (held_out, "held-out"),
             _ => (&metrics.train, "training"),

@@ -26,7 +26,10 @@ pub(crate) fn f1_of(data: &DatasetConfig) -> Option<String> {
 }
 
 /// Which model is the best, and whether training stopped because no later one was better.
-pub(super) fn best(tracker: &BestTracker, metrics: &[StepMetrics]) -> Option<Section> {
+pub(super) fn best_model_section(
+    tracker: &BestTracker,
+    metrics: &[StepMetrics],
+) -> Option<Section> {
     let (best, name) = (tracker.best.as_ref()?, tracker.criterion.name());
     let stopped = tracker.is_out_of_patience().then(|| {
         let step = metrics.last().map_or(0, |last| last.step);

@@ -38,10 +38,10 @@ impl FinishedRun {
     pub fn report(&self, experiment: &Experiment) -> String {
         let (config, splits) = (&experiment.config, &*experiment.splits);
         let (data, metrics) = (&config.data, &self.evaluations.rows);
-        let of_model = self.of_model();
+        let used_evaluation = self.used_evaluation();
         let best = self.evaluations.tracker.as_ref();
-        let best = best.and_then(|tracker| ending::best(tracker, metrics));
-        let interrupted = self.interrupted(experiment).map(|sentence| {
+        let best = best.and_then(|tracker| ending::best_model_section(tracker, metrics));
+        let interrupted = self.interruption_sentence(experiment).map(|sentence| {
             let model = match best {
                 Some(_) => "of the best model until then",
                 None => "from that step",
@@ -55,21 +55,21 @@ impl FinishedRun {
             _ => "held-out samples",
         };
         let assessment = self.assessment.as_ref();
-        let held_out = of_model.and_then(|row| row.held_out.as_ref());
+        let held_out = used_evaluation.and_then(|row| row.held_out.as_ref());
         let counted = self.certificate.as_ref();
 
         let mut sections: Vec<Section> = Vec::new();
         sections.extend([interrupted, best, outcome].into_iter().flatten());
         sections.extend(data::sections(config, splits));
         sections.extend(model::sections(config));
-        sections.extend(training::sections(config, metrics, of_model));
+        sections.extend(training::sections(config, metrics, used_evaluation));
         sections.extend(assessment.map(|found| assessment::summary(samples, data, found)));
         sections.extend(test_sets::section(splits, held_out, &self.tests));
         sections.extend(measures::section(&self.measures));
         sections.extend(counted.map(|count| certificate::section(count, config)));
         sections.extend(attention::sections(
             config,
-            of_model,
+            used_evaluation,
             &self.dump,
             (self.strongest.0, self.strongest.1.head),
             self.which_head(),

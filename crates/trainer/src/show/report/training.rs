@@ -14,11 +14,11 @@ const LEGEND: &str = "Batch loss is the mean loss of the batches since the epoch
 const LEGEND_OF_FRESH: &str = "Batch loss is the loss of the step's batch before that step. Loss is the mean cross-entropy. Loss \
                                and the columns after it are measured over that batch after that step.";
 
-/// `of_model` is the evaluation of the model that the report shows.
+/// `used_evaluation` is the evaluation of the model that the report shows.
 pub(super) fn sections(
     config: &ExperimentConfig,
     metrics: &[StepMetrics],
-    of_model: Option<&StepMetrics>,
+    used_evaluation: Option<&StepMetrics>,
 ) -> Vec<Section> {
     let is_fresh = config.data.is_fresh();
     let legend = if is_fresh { LEGEND_OF_FRESH } else { LEGEND };
@@ -31,7 +31,7 @@ pub(super) fn sections(
     let left_out = (count > MOST_EVALUATIONS).then(|| {
         format!("{MOST_EVALUATIONS} of {count} evaluations, evenly spread; metrics.jsonl has all.")
     });
-    let last = of_model.map(|last| match config.data.n_classes {
+    let last = used_evaluation.map(|last| match config.data.n_classes {
         2 => format!(
             "{}mallest probability of a positive: {}. Largest of a negative: {}.",
             if is_fresh { "In that batch: s" } else { "S" },

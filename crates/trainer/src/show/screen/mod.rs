@@ -59,7 +59,7 @@ impl FinishedRun {
         }
         let (_, head) = self.strongest;
         let several = self.dump.dims.heads > 1 && !data.task.is_per_position();
-        let why = several.then(|| format!("     (head {} {})", head.head, head.why()));
+        let why = several.then(|| format!("     (head {} {})", head.head, head.reason()));
         parts.push(links(experiment, run, again, &why.unwrap_or_default()));
         let title = data.rule.as_ref().map(question);
         Ok(Screen {
@@ -86,7 +86,7 @@ impl FinishedRun {
             which_head.filter(|_| self.strongest.1.by == HeadStrength::DecidingBelowUniform),
         );
         lines.extend(self.certificate.as_ref().map(certificate::sentence));
-        lines.extend(self.interrupted(experiment));
+        lines.extend(self.interruption_sentence(experiment));
         lines
     }
 }

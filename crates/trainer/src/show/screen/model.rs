@@ -58,7 +58,7 @@ impl<'a> UsedModel<'a> {
     }
 
     /// What it says of samples without the words at some positions.
-    pub(super) fn ask(
+    pub(super) fn predict_without(
         &mut self,
         dataset: &Dataset,
         samples: &[usize],
@@ -83,14 +83,14 @@ impl<'a> UsedModel<'a> {
     /// Whether each answer that counts is right: what the label was before noise, if that is known.
     pub(super) fn is_right(&self, dataset: &Dataset, prediction: &SamplePrediction) -> bool {
         let labels = self.true_labels(dataset, prediction.sample);
-        let mut counted = dataset.counted(prediction.sample);
+        let mut counted = dataset.counted_labels(prediction.sample);
         counted.all(|(position, _)| prediction.classes[position] == labels[position])
     }
 
     /// The labels of a sample without noise, which training samples alone have.
     fn true_labels<'d>(&self, dataset: &'d Dataset, sample: usize) -> Cow<'d, [u32]> {
         if self.is_noisy(dataset) {
-            self.config().data.without_noise(dataset, sample)
+            self.config().data.labels_without_noise(dataset, sample)
         } else {
             Cow::Borrowed(dataset.labels_of(sample))
         }
@@ -103,7 +103,7 @@ impl<'a> UsedModel<'a> {
     }
 
     /// What a reader should know of a sample's label: that it is noise, or may be; after its name.
-    pub(super) fn noise(&self, dataset: &Dataset, sample: usize) -> String {
+    pub(super) fn noise_note(&self, dataset: &Dataset, sample: usize) -> String {
         let (data, labels) = (&self.config().data, dataset.labels_of(sample));
         let by_rule = self.true_labels(dataset, sample);
         match (&data.rule, &*by_rule) {
@@ -117,7 +117,13 @@ impl<'a> UsedModel<'a> {
     }
 
     /// Names a sample. Nothing but the file's own lines numbers samples of a file, so that others say what is counted.
-    pub(super) fn named(&self, split: &str, kind: &str, sample: usize, all: &Dataset) -> String {
+    pub(super) fn sample_name(
+        &self,
+        split: &str,
+        kind: &str,
+        sample: usize,
+        all: &Dataset,
+    ) -> String {
         match self.config().data.source {
             Source::File(_) => format!("{split} {kind} {sample} of 0 to {}", all.len() - 1),
             Source::Generated(_) => {

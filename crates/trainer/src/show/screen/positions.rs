@@ -18,7 +18,7 @@ const MOST: usize = 12;
 pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<ScreenPart>, Error> {
     let judged = model.experiment.splits.judging_samples();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
-    let all = model.ask(judged, &chosen, &[], Recording::Predictions)?;
+    let all = model.predict_without(judged, &chosen, &[], Recording::Predictions)?;
     let both = [("Correct", true), ("Wrong", false)];
     let listed = both.into_iter().filter_map(|(kind, is_right)| {
         let one = all
@@ -78,8 +78,8 @@ fn lines(
     vec![
         format!(
             "{kind}: {}{}",
-            model.named(model.split(), "sample", one.sample, judged),
-            model.noise(judged, one.sample)
+            model.sample_name(model.split(), "sample", one.sample, judged),
+            model.noise_note(judged, one.sample)
         ),
         row(0, "tokens\u{a0}\u{a0}\u{a0}"),
         row(1, "labels\u{a0}\u{a0}\u{a0}"),

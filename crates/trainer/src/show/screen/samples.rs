@@ -83,7 +83,7 @@ pub(super) fn parts(
         .into_iter()
         .flat_map(|class| judged.of_class(class as u32).take(OF_CLASS))
         .collect();
-    let predictions = model.ask(judged, &chosen, &[], Recording::Attention)?;
+    let predictions = model.predict_without(judged, &chosen, &[], Recording::Attention)?;
     Ok(vec![
         ScreenPart::Weights(means(model, judged, &predictions, head)),
         ScreenPart::Weights(one(model, dump, head)?),
@@ -117,7 +117,7 @@ fn means(
         for prediction in of_class {
             let (row, keys) = (&prediction.heads[head], keys_of(prediction));
             for (key, (sum, count)) in sums.iter_mut().enumerate() {
-                if keys.has(key) {
+                if keys.contains(key) {
                     let weight = f64::from(row[key]);
                     let times = keys.times_uniform(weight).filter(|_| common.is_none());
                     *sum += times.unwrap_or(weight);
@@ -146,7 +146,7 @@ fn means(
             }
             Some(keys) => format!(
                 "Where {reader} looks, mean of {samples} (layer {layer}, head {head}; uniform {})",
-                number(keys.each(), 2)
+                number(keys.uniform_each(), 2)
             ),
             None => format!(
                 "Where {reader} looks, in multiples of a sample's uniform attention: mean of {samples} of different \
@@ -201,7 +201,8 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
         without = largest.into_iter().collect();
     }
     let mut ask = |without: &[usize]| {
-        let predictions = model.ask(samples, &[sample], without, Recording::Predictions);
+        let predictions =
+            model.predict_without(samples, &[sample], without, Recording::Predictions);
         Ok::<_, Error>(predictions?.swap_remove(0))
     };
     let (whole, removed) = (ask(&[])?, ask(&without)?);
@@ -238,9 +239,9 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
         title: format!(
             "{kind}: {}, label {}{}, probability{name} {probability:.3}; {removed:.3} without \
              position{s} {}",
-            model.named(splits.displayed_name(), "sample", sample, samples),
+            model.sample_name(splits.displayed_name(), "sample", sample, samples),
             quoted_answer(data, samples.label(sample)),
-            model.noise(samples, sample),
+            model.noise_note(samples, sample),
             listed.join(" and ")
         ),
         keys: shown.iter().map(|&key| word(key)).collect(),

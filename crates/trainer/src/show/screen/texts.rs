@@ -33,7 +33,7 @@ pub(super) fn parts(
 ) -> Result<Vec<ScreenPart>, Error> {
     let judged = model.experiment.splits.judging_samples();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
-    let predictions = model.ask(judged, &chosen, &[], Recording::Predictions)?;
+    let predictions = model.predict_without(judged, &chosen, &[], Recording::Predictions)?;
     let (right, wrong): (Vec<&SamplePrediction>, Vec<&SamplePrediction>) = predictions
         .iter()
         .partition(|one| model.is_right(judged, one));
@@ -103,7 +103,7 @@ fn title(
 ) -> String {
     let data = &model.config().data;
     let label = judged.label(sample);
-    let noise = model.noise(judged, sample);
+    let noise = model.noise_note(judged, sample);
     let expected = if label == explanation.predicted {
         noise
     } else {
@@ -122,7 +122,7 @@ fn title(
     let words = shorten(&text.unwrap_or_default(), START);
     format!(
         "{kind}: {} ({words}): {}{expected}, probability {:.3} (layer {}, head {})",
-        model.named(model.split(), row, sample, judged),
+        model.sample_name(model.split(), row, sample, judged),
         quoted_answer(data, explanation.predicted),
         explanation.probability,
         explanation.layer,
