@@ -263,7 +263,7 @@ fn a_config_names_the_corpus_alone() {
         let rule = config.rule.as_ref().unwrap();
         // Positions count [CLS].
         let places: Vec<usize> = reading.deciding.iter().map(|at| at + 1).collect();
-        assert_eq!(rule.label_positions(row, config.cls), places);
+        assert_eq!(rule.deciding_positions(row, config.cls), places);
         let unread = vec![PAD; row.len()];
         assert_eq!(rule.label_for(&unread, config.cls, config.n_classes), 0);
         assert!(rule.has_label(row, config.cls) && !rule.has_label(&unread, config.cls));

@@ -16,11 +16,11 @@ fn labels(rule: &LabelRule, samples: &[&[u32]]) -> Vec<u32> {
         let last = [sample, &[0]].concat();
         assert_eq!(rule.label_for(&first, ClsPlace::First, 9), label);
         assert_eq!(rule.label_for(&last, ClsPlace::Last, 9), label);
-        let positions = rule.label_positions(sample, ClsPlace::None);
+        let positions = rule.deciding_positions(sample, ClsPlace::None);
         let after: Vec<usize> = positions.iter().map(|position| position + 1).collect();
-        assert_eq!(rule.label_positions(&last, ClsPlace::Last), positions);
+        assert_eq!(rule.deciding_positions(&last, ClsPlace::Last), positions);
         if rule.fixed_positions().is_none() {
-            assert_eq!(rule.label_positions(&first, ClsPlace::First), after);
+            assert_eq!(rule.deciding_positions(&first, ClsPlace::First), after);
         }
         all.push(label);
     }
@@ -34,7 +34,10 @@ fn labels_follow_from_all_tokens() {
         labels(&majority, &[&[2, 2, 1], &[2, 1], &[1, 2, 1], &[2]]),
         [1, 0, 0, 1]
     );
-    assert_eq!(majority.label_positions(&[2, 1, 2], ClsPlace::None), [0, 2]);
+    assert_eq!(
+        majority.deciding_positions(&[2, 1, 2], ClsPlace::None),
+        [0, 2]
+    );
 
     assert_eq!(
         labels(
@@ -50,11 +53,14 @@ fn labels_follow_from_all_tokens() {
 
     let sum = sum(5, &[]);
     assert_eq!(labels(&sum, &[&[2, 2, 1], &[4, 4], &[1, 1]]), [0, 3, 2]);
-    assert_eq!(sum.label_positions(&[0, 3, 4], ClsPlace::First), [1, 2]);
+    assert_eq!(sum.deciding_positions(&[0, 3, 4], ClsPlace::First), [1, 2]);
 
     let max = LabelRule::from(Max {});
     assert_eq!(labels(&max, &[&[2, 5, 1, 5], &[4], &[1, 3]]), [5, 4, 3]);
-    assert_eq!(max.label_positions(&[2, 5, 1, 5], ClsPlace::None), [1, 3]);
+    assert_eq!(
+        max.deciding_positions(&[2, 5, 1, 5], ClsPlace::None),
+        [1, 3]
+    );
     assert_eq!(max.label_for(&[0, 0], ClsPlace::None, 3), 0);
 
     // Of several, the first; `[CLS]` does not count.
@@ -63,7 +69,10 @@ fn labels_follow_from_all_tokens() {
         labels(&most, &[&[3, 1, 1], &[4, 1, 1, 4], &[2, 1], &[7]]),
         [1, 4, 2, 7]
     );
-    assert_eq!(most.label_positions(&[4, 1, 1, 4], ClsPlace::None), [0, 3]);
+    assert_eq!(
+        most.deciding_positions(&[4, 1, 1, 4], ClsPlace::None),
+        [0, 3]
+    );
     assert_eq!(most.label_for(&[1, 0, 0], ClsPlace::None, 3), 0);
 
     let induction = LabelRule::from(Induction {});
@@ -72,7 +81,7 @@ fn labels_follow_from_all_tokens() {
         [1, 2, 5]
     );
     assert_eq!(
-        induction.label_positions(&[3, 1, 3, 2, 3], ClsPlace::None),
+        induction.deciding_positions(&[3, 1, 3, 2, 3], ClsPlace::None),
         [3]
     );
     assert!(induction.has_label(&[3, 1, 3], ClsPlace::None));

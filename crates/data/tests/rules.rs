@@ -15,7 +15,10 @@ fn samples(seq_len: usize, cls: ClsPlace) -> Sampler {
 
 #[test]
 fn a_count_has_a_class_for_each_number_of_tokens() {
-    assert_eq!(count(7).label_positions(&SAMPLE, ClsPlace::First), [2, 4]);
+    assert_eq!(
+        count(7).deciding_positions(&SAMPLE, ClsPlace::First),
+        [2, 4]
+    );
     assert_eq!(count(7).most_classes(samples(6, ClsPlace::First)), 7);
     assert_eq!(anywhere(7).most_classes(samples(6, ClsPlace::First)), 2);
 }
@@ -59,7 +62,7 @@ fn label_positions() {
     ];
     for (rule, positions) in cases {
         assert_eq!(
-            rule.label_positions(&SAMPLE, ClsPlace::First),
+            rule.deciding_positions(&SAMPLE, ClsPlace::First),
             positions,
             "{rule:?}"
         );

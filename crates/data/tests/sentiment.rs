@@ -24,7 +24,7 @@ fn a_sample_with_an_unknown_word_has_no_answer() {
     };
     let known = sample("the movie was great");
     assert!(rule.has_label(&known, ClsPlace::First));
-    assert_eq!(rule.label_positions(&known, ClsPlace::First), [4]);
+    assert_eq!(rule.deciding_positions(&known, ClsPlace::First), [4]);
     assert_eq!(rule.asked_position(&known), None);
     assert!(!rule.has_label(&sample("the movie was hardly great"), ClsPlace::First));
 }

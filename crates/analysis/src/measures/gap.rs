@@ -85,7 +85,7 @@ impl Pairs {
             if label(tokens) != 1 {
                 continue;
             }
-            let positions = rule.label_positions(tokens, config.data.cls);
+            let positions = rule.deciding_positions(tokens, config.data.cls);
             let mut others = all[index..].iter().chain(&all[..index]).map(|other| {
                 let mut changed = tokens.to_vec();
                 for &position in &positions {

@@ -88,7 +88,7 @@ impl<'a> Subject<'a> {
         let tokens = self.samples.tokens(sample as usize);
         let rule = self.config.data.rule.as_ref();
         rule.map_or_else(Vec::new, |rule| {
-            rule.label_positions(tokens, self.samples.cls())
+            rule.deciding_positions(tokens, self.samples.cls())
         })
     }
 

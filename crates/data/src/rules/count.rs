@@ -39,7 +39,7 @@ impl Rule for Count {
         ))
     }
 
-    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         positions_of(&[self.token], tokens)
     }
 

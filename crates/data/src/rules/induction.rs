@@ -32,7 +32,7 @@ impl Rule for Induction {
         Self::answer_position(tokens).map_or(0, |position| tokens[position])
     }
 
-    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
         let before = usize::from(cls == ClsPlace::First);
         let found = Self::answer_position(cls.without(tokens));
         found.map(|index| index + before).into_iter().collect()

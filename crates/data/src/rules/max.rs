@@ -22,7 +22,7 @@ impl Rule for Max {
         ))
     }
 
-    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
         let largest = self.label_for(tokens, cls, usize::MAX);
         positions_of(&[largest], tokens)
     }

@@ -24,7 +24,7 @@ impl Rule for MostFrequent {
         first.copied().unwrap_or(0)
     }
 
-    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
         positions_of(&[self.label_for(tokens, cls, usize::MAX)], tokens)
     }
 

@@ -29,7 +29,7 @@ impl Rule for Parity {
         ))
     }
 
-    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         let fixed = self.fixed_positions();
         fixed.unwrap_or_else(|| positions_of(&[self.token], tokens))
     }

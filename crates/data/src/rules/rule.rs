@@ -46,14 +46,14 @@ pub trait Rule {
 
     /// The positions that decide the label of a position; where samples have one label, those that decide that.
     fn deciding_at(&self, tokens: &[u32], cls: ClsPlace, _query: usize) -> Vec<usize> {
-        self.label_positions(tokens, cls)
+        self.deciding_positions(tokens, cls)
     }
 
     /// The positions that decide a sample's label, for measuring how much attention they get.
     ///
     /// For a rule about positions they are the same in every sample. For a rule about tokens they are
     /// where its tokens are, and a sample may have none; so it is where each token may decide.
-    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         self.fixed_positions().unwrap_or_default()
     }
 
@@ -93,7 +93,7 @@ pub trait Rule {
     /// The rule in words, as reports print it.
     fn describe(&self) -> String;
 
-    /// The [`label_positions`](Self::label_positions) in words.
+    /// The [`deciding_positions`](Self::label_positions) in words.
     fn deciding_place(&self) -> String;
 
     /// The question that a classifier of such samples answers, as the title of a report.

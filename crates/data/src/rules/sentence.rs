@@ -22,7 +22,7 @@ impl Rule for Sentence {
         reading.map_or(0, |reading| reading.class)
     }
 
-    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         let reading = self.corpus.read_tokens(tokens);
         reading.map_or_else(Vec::new, |reading| reading.deciding)
     }

@@ -37,7 +37,7 @@ impl Rule for SumMod {
         ))
     }
 
-    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
         self.fixed_positions().unwrap_or_else(|| {
             let first = usize::from(cls == ClsPlace::First);
             (first..first + cls.without(tokens).len()).collect()

@@ -32,7 +32,7 @@ impl Rule for TokenAnywhere {
         Some(Automaton::counting(|_, token| token == self.token, 1))
     }
 
-    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         positions_of(&[self.token], tokens)
     }
 

@@ -51,7 +51,7 @@ impl Rule for TokenBeforeToken {
         ))
     }
 
-    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+    fn deciding_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         positions_of(&[self.first, self.second], tokens)
     }
 
