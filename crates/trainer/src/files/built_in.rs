@@ -6,7 +6,6 @@ use headlight_input::TEXT_LIMIT;
 use headlight_input::toml_message::nearest;
 
 use crate::files::access::read_text;
-use crate::files::data_file::NAMES;
 use crate::{Failure, STANDARD, option, shown};
 
 /// The config that a command uses if none is named.
@@ -50,6 +49,9 @@ pub static CONFIGS: [BuiltInConfig; 16] = configs!(
     "claims/without_positions"
 );
 
+/// The names of the configs of data files. None is chosen by its name, since both need a file.
+const FILE_CONFIGS: [&str; 2] = ["texts", "samples"];
+
 /// The data file that is part of Headlight, as a config names it.
 const NAMES_FILE: &str = "built-in:names.txt";
 
@@ -65,7 +67,7 @@ pub(crate) fn data_file(path: &Path) -> Option<&'static [u8]> {
 pub fn config(name: &Path) -> Result<&'static BuiltInConfig, Failure> {
     let found = CONFIGS.iter().find(|config| name == Path::new(config.name));
     found.ok_or_else(|| {
-        if NAMES.iter().any(|known| name == Path::new(known)) {
+        if FILE_CONFIGS.iter().any(|known| name == Path::new(known)) {
             return Failure::Input(format!(
                 "`{}` is the config for data files; name the data file instead, such as `{}`",
                 shown(name),

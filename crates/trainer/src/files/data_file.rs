@@ -12,9 +12,6 @@ use crate::{DatasetFiles, Failure, option, shown};
 const TEXTS: &str = include_str!("../../../../configs/files/texts.toml");
 const SAMPLES: &str = include_str!("../../../../configs/files/samples.toml");
 
-/// Their names. A config cannot be chosen by them, since both need a file.
-pub(super) const NAMES: [&str; 2] = ["texts", "samples"];
-
 /// The config of a data file.
 #[derive(Debug)]
 pub(crate) struct DataConfig {
