@@ -25,13 +25,10 @@ pub(super) fn embedded_samples(
     path: &Path,
 ) -> Result<Result<OwnData, String>, Failure> {
     let bytes = match built_in::data_file(path) {
-        Some(content) => content.len() as u64,
-        None => {
-            let file = path.metadata();
-            let file = file.map_err(|error| Failure::unreadable(path, &error))?;
-            file.len()
-        }
+        Some(content) => Ok(content.len() as u64),
+        None => path.metadata().map(|file| file.len()),
     };
+    let bytes = bytes.map_err(|error| Failure::unreadable(path, &error))?;
     if bytes > LARGEST_FILE {
         return Ok(Err(too_large(
             "come from a file of",
