@@ -20,22 +20,21 @@ pub struct ParameterSpec {
 impl ModelConfig {
     /// All parameters of a model with such inputs, in the model's order.
     pub fn layout(&self, inputs: Inputs) -> Vec<ParameterSpec> {
-        self.list(inputs).all
+        self.list(inputs).parameters
     }
 
     /// The key of a matrix whose standard deviation the config lacks, under `[model.init.std]`.
     pub(crate) fn missing_std(&self, inputs: Inputs) -> Option<&'static str> {
-        self.list(inputs).draw.missing
+        self.list(inputs).initializers.missing
     }
 
-    fn list(&self, inputs: Inputs) -> List<'_> {
-        let (d_model, heads) = (self.d_model, self.n_heads * self.d_head());
-        let attention = &self.attention;
-        let mut list = List {
-            all: Vec::new(),
-            draw: Initializers::new(self, inputs),
-            gain: self.norm_gain,
-            shift: self.has_norm_bias(),
+    fn list(&self, inputs: Inputs) -> ParameterList<'_> {
+        let d_model = self.d_model;
+        let mut list = ParameterList {
+            parameters: Vec::new(),
+            initializers: Initializers::new(self, inputs),
+            has_gain: self.norm_gain,
+            has_shift: self.has_norm_bias(),
         };
         let table = [inputs.vocab_size, d_model];
         list.matrix("token_embedding", table, MatrixKind::TokenEmbedding);
@@ -48,42 +47,18 @@ impl ModelConfig {
         }
         for layer in 0..self.n_layers {
             let block = format!("blocks.{layer}");
-            for (projection, part) in attention.projections.names() {
-                if *part == MatrixKind::Value && !attention.value_projection {
-                    continue;
-                }
-                let name = format!("{block}.attention.{projection}");
-                list.linear(&name, [d_model, heads], *part, attention.bias);
-            }
-            if attention.output_projection {
-                let (name, shape) = (format!("{block}.attention.output"), [heads, d_model]);
-                list.linear(
-                    &name,
-                    shape,
-                    MatrixKind::AttentionOutput,
-                    attention.output_bias,
-                );
-            }
+            list.attention(self, &format!("{block}.attention"));
             let has_norms = self.norm != NormPlace::None;
             if has_norms {
                 list.norm(&format!("{block}.norm"), d_model);
             }
             if self.d_ff > 0 {
                 let (name, bias) = (format!("{block}.feed_forward"), self.feed_forward_bias);
-                for (part, shape, of) in [
-                    (
-                        "hidden",
-                        [d_model, self.d_ff],
-                        MatrixKind::FeedForwardHidden,
-                    ),
-                    (
-                        "output",
-                        [self.d_ff, d_model],
-                        MatrixKind::FeedForwardOutput,
-                    ),
-                ] {
-                    list.linear(&format!("{name}.{part}"), shape, of, bias);
-                }
+                let (hidden, output) = (format!("{name}.hidden"), format!("{name}.output"));
+                let shape = [d_model, self.d_ff];
+                list.linear(&hidden, shape, MatrixKind::FeedForwardHidden, bias);
+                let shape = [self.d_ff, d_model];
+                list.linear(&output, shape, MatrixKind::FeedForwardOutput, bias);
                 if has_norms {
                     list.norm(&format!("{name}.norm"), d_model);
                 }
@@ -96,13 +71,8 @@ impl ModelConfig {
         let mut width = d_model;
         if self.classifier_hidden > 0 {
             width = self.classifier_hidden;
-            let shape = [d_model, width];
-            list.linear(
-                "classifier.hidden",
-                shape,
-                MatrixKind::ClassifierHidden,
-                bias,
-            );
+            let (name, shape) = ("classifier.hidden", [d_model, width]);
+            list.linear(name, shape, MatrixKind::ClassifierHidden, bias);
         }
         if !self.tied_embeddings {
             list.matrix("classifier.weight", [width, logits], MatrixKind::Classifier);
@@ -143,17 +113,17 @@ impl ProjectionKind {
 }
 
 /// Builds the list of parameters.
-struct List<'a> {
-    all: Vec<ParameterSpec>,
-    draw: Initializers<'a>,
+struct ParameterList<'a> {
+    parameters: Vec<ParameterSpec>,
+    initializers: Initializers<'a>,
     /// Whether norms have a gain and a bias.
-    gain: bool,
-    shift: bool,
+    has_gain: bool,
+    has_shift: bool,
 }
 
-impl List<'_> {
+impl ParameterList<'_> {
     fn push(&mut self, name: &str, shape: &[usize], initial: Initializer) {
-        self.all.push(ParameterSpec {
+        self.parameters.push(ParameterSpec {
             name: name.to_owned(),
             shape: shape.to_vec(),
             initial,
@@ -162,13 +132,13 @@ impl List<'_> {
 
     /// A matrix `[fan_in, fan_out]`.
     fn matrix(&mut self, name: &str, shape: [usize; 2], part: MatrixKind) {
-        let initial = self.draw.matrix(part, shape);
+        let initial = self.initializers.matrix(part, shape);
         self.push(name, &shape, initial);
     }
 
     /// The biases of a matrix with this shape.
     fn bias(&mut self, name: &str, shape: [usize; 2], part: MatrixKind) {
-        let initial = self.draw.bias(part, shape);
+        let initial = self.initializers.bias(part, shape);
         self.push(name, &shape[1..], initial);
     }
 
@@ -180,15 +150,31 @@ impl List<'_> {
         }
     }
 
+    /// The projections of attention.
+    fn attention(&mut self, model: &ModelConfig, name: &str) {
+        let (attention, heads) = (&model.attention, model.n_heads * model.d_head());
+        for (projection, part) in attention.projections.names() {
+            if *part != MatrixKind::Value || attention.value_projection {
+                let (name, shape) = (format!("{name}.{projection}"), [model.d_model, heads]);
+                self.linear(&name, shape, *part, attention.bias);
+            }
+        }
+        if attention.output_projection {
+            let (name, shape) = (format!("{name}.output"), [heads, model.d_model]);
+            let bias = attention.output_bias;
+            self.linear(&name, shape, MatrixKind::AttentionOutput, bias);
+        }
+    }
+
     fn norm(&mut self, name: &str, size: usize) {
-        if self.gain {
+        if self.has_gain {
             self.push(
                 &format!("{name}.gamma"),
                 &[size],
                 Initializer::Constant(1.0),
             );
         }
-        if self.shift {
+        if self.has_shift {
             self.push(&format!("{name}.beta"), &[size], Initializer::Constant(0.0));
         }
     }
