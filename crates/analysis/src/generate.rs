@@ -2,11 +2,12 @@
 
 use headlight_architecture::mathematics::exp;
 use headlight_data::words::UNK;
-use headlight_data::{CLS, ClsPlace, DatasetConfig, Stream, Task, order, uniform_unit};
+use headlight_data::{CLS, ClsPlace, Dataset, DatasetConfig, Stream, Task, order, uniform_unit};
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{FrozenModel, Recording};
+use headlight_experiment::metrics::cross_entropy;
 
 /// How tokens are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,28 +46,10 @@ pub fn generate(
     sampling: Sampling,
 ) -> Result<Vec<Generation>, Error> {
     let data = &config.data;
-    if data.task != Task::NextToken {
-        return Err(Error::Input(format!(
-            "the model answers for the task \"{}\", and only a model of the task \"next-token\" can continue a text; train with \
-             data.task = \"next-token\"",
-            data.task.name()
-        )));
-    }
-    check(config, prompt)?;
-    let longest = sampling.length.unwrap_or(data.seq_len);
-    if longest > data.seq_len && ends(data) {
-        return Err(Error::Input(format!(
-            "the length is {longest}, and the model's samples end after {} tokens (data.seq_len); a model of one text \
-             (data.words.one_text) can go on",
-            data.seq_len
-        )));
-    }
-    let before = usize::from(data.cls == ClsPlace::First);
-    let fill = config.model.attention.padding_token;
-    let fill = fill.unwrap_or(data.cls.first_token());
+    let (most, longest) = (data.seq_len, sampling.length.unwrap_or(data.seq_len));
+    check(config, prompt, longest)?;
     let mut frozen = FrozenModel::new(config)?;
     let logits = frozen.logits();
-    let most = data.seq_len;
     let mut all = vec![
         Generation {
             tokens: prompt.to_vec(),
@@ -82,21 +65,14 @@ pub fn generate(
     for length in prompt.len()..=longest {
         let open: Vec<usize> = (0..count).filter(|&one| !all[one].has_ended).collect();
         // Without a place for another token, the model can only say that the sample ends.
-        if open.is_empty() || length == longest && !(ends(data) && length == most) {
+        if open.is_empty() || length == longest && !(samples_end(data) && length == most) {
             break;
         }
-        let mut dataset = data.no_samples();
-        for &one in &open {
-            let mut row = vec![CLS; before];
-            // Of a longer text, the model sees the end.
-            row.extend(&all[one].tokens[length.saturating_sub(most)..]);
-            row.resize(before + most, fill);
-            dataset.push(&row, 0);
-        }
+        let dataset = windows(config, open.iter().map(|&one| &all[one].tokens[..]));
         let chosen: Vec<u32> = (0..open.len() as u32).collect();
         let only = Recording::Predictions;
         let forward = frozen.forward(weights, &dataset, &chosen, &[], only)?;
-        let last = before + length.min(most) - 1;
+        let last = usize::from(data.cls == ClsPlace::First) + length.min(most) - 1;
         let positions = dataset.positions();
         for (index, &one) in open.iter().enumerate() {
             let start = (index * positions + last) * logits;
@@ -106,9 +82,9 @@ pub fn generate(
             }
             let may = |token: u32| may_follow(config, token);
             let (token, log_probability) =
-                drawn(next_logits, may, sampling, || uniform_unit(&mut rngs[one]));
+                draw_token(next_logits, may, sampling, || uniform_unit(&mut rngs[one]));
             let sample = &mut all[one];
-            if ends(data) && token == CLS {
+            if samples_end(data) && token == CLS {
                 sample.log_probability += log_probability;
                 sample.has_ended = true;
             } else if length < longest {
@@ -120,8 +96,31 @@ pub fn generate(
     Ok(all)
 }
 
-fn check(config: &ExperimentConfig, prompt: &[u32]) -> Result<(), Error> {
+/// Samples as the model sees them: of a longer text, the end.
+fn windows<'a>(config: &ExperimentConfig, samples: impl Iterator<Item = &'a [u32]>) -> Dataset {
     let data = &config.data;
+    let padding = config.model.attention.padding_token;
+    let fill = padding.unwrap_or(data.cls.first_token());
+    let mut dataset = data.no_samples();
+    for tokens in samples {
+        let mut row = vec![CLS; usize::from(data.cls == ClsPlace::First)];
+        row.extend(&tokens[tokens.len().saturating_sub(data.seq_len)..]);
+        row.resize(dataset.positions(), fill);
+        dataset.push(&row, 0);
+    }
+    dataset
+}
+
+/// Rejects a model that cannot continue a text, a prompt that it cannot see, and samples of a length that it does not have.
+fn check(config: &ExperimentConfig, prompt: &[u32], longest: usize) -> Result<(), Error> {
+    let data = &config.data;
+    if data.task != Task::NextToken {
+        return Err(Error::Input(format!(
+            "the model answers for the task \"{}\", and only a model of the task \"next-token\" can continue a text; train with \
+             data.task = \"next-token\"",
+            data.task.name()
+        )));
+    }
     if prompt.is_empty() && data.cls == ClsPlace::None {
         return Err(Error::Input(
             "without [CLS], the model needs a first token to start from; give a prompt".to_owned(),
@@ -142,6 +141,11 @@ fn check(config: &ExperimentConfig, prompt: &[u32]) -> Result<(), Error> {
         )));
     }
     match prompt.iter().find(|token| !(first..size).contains(token)) {
+        None if longest > data.seq_len && samples_end(data) => Err(Error::Input(format!(
+            "the length is {longest}, and the model's samples end after {} tokens (data.seq_len); a model of one text \
+             (data.words.one_text) can go on",
+            data.seq_len
+        ))),
         None => Ok(()),
         Some(&CLS) => Err(Error::Input(
             "token 0 of the prompt is [CLS], which Headlight adds; leave it out".to_owned(),
@@ -154,7 +158,7 @@ fn check(config: &ExperimentConfig, prompt: &[u32]) -> Result<(), Error> {
 }
 
 /// Whether the model says where a sample ends: of texts, unless they are parts of one.
-fn ends(data: &DatasetConfig) -> bool {
+fn samples_end(data: &DatasetConfig) -> bool {
     data.words.as_ref().is_some_and(|words| !words.one_text)
 }
 
@@ -163,14 +167,14 @@ fn may_follow(config: &ExperimentConfig, token: u32) -> bool {
     let (data, padding) = (&config.data, config.model.attention.padding_token);
     match token {
         _ if Some(token) == padding => false,
-        CLS if data.cls.is_present() => ends(data),
+        CLS if data.cls.is_present() => samples_end(data),
         UNK if data.words.is_some() => false,
         _ => true,
     }
 }
 
-/// A token, and the logarithm of its probability.
-fn drawn(
+/// Draws a token: with it, the logarithm of its probability.
+fn draw_token(
     logits: &[f32],
     may: impl Fn(u32) -> bool,
     sampling: Sampling,
@@ -201,8 +205,5 @@ fn drawn(
         tokens.first().copied().unwrap_or(0)
     };
     let wide: Vec<f64> = logits.iter().map(|&logit| logit.into()).collect();
-    (
-        token,
-        -headlight_experiment::metrics::cross_entropy(&wide, token),
-    )
+    (token, -cross_entropy(&wide, token))
 }
