@@ -59,7 +59,7 @@ fn samples_are_windows_of_the_text() {
     assert_eq!(sorted, known);
     let token = |text: &String| {
         let index = vocabulary.iter().position(|word| word == text);
-        index.map_or(2, |index| index as i64 + 3)
+        index.map_or(2, |index| i64::try_from(index).unwrap() + 3)
     };
     let dump = read_dump(folder.join("r/attention/step-000006.npz"));
     assert_eq!(dump.dims.samples, 10);
