@@ -136,18 +136,19 @@ impl Outcome {
         let bits = nats.map(|nats| nats / std::f64::consts::LN_2);
         let of_pairs = asks_next.then(|| bits_of_pairs(splits, &fitted, n_classes));
         let bits_of_pairs = of_pairs.flatten();
-        let only = only(splits.displayed_samples().labels());
+        let only = only_label(splits.displayed_samples().labels());
         let mut has_learned = metrics.iter().filter(|row| {
             is_enough && is_learned(|metric| self::judged(row)[metric], learned_from)
         });
-        let is_better = if let (Some(bits), Some(of_pairs)) = (bits, bits_of_pairs) {
+        // Of many classes, the most frequent one in training may be rare here.
+        let mut rivals = baselines
+            .iter()
+            .map(|baseline| baseline.accuracy)
+            .chain([1.0 / n_classes as f64]);
+        let is_better = match (bits, bits_of_pairs) {
             // Where chance has a part in what follows, the loss tells, and accuracy little.
-            bits < of_pairs
-        } else {
-            // Of many classes, the most frequent one in training may be rare here.
-            let rivals = baselines.iter().map(|baseline| baseline.accuracy);
-            let mut rivals = rivals.chain([1.0 / n_classes as f64]);
-            rivals.all(|rival| accuracy_interval[0] > rival)
+            (Some(bits), Some(of_pairs)) => bits < of_pairs,
+            _ => rivals.all(|rival| accuracy_interval[0] > rival),
         };
         let verdict = match only {
             Some(_) => Verdict::NothingToLearn,
@@ -271,7 +272,7 @@ fn is_uniform(metrics: &EvalMetrics) -> bool {
 }
 
 /// The label of all samples, if it is one.
-fn only(labels: &[u32]) -> Option<u32> {
+fn only_label(labels: &[u32]) -> Option<u32> {
     let mut counted = labels.iter().copied().filter(|&label| label != IGNORED);
     let first = counted.next()?;
     let all = counted.all(|label| label == first);

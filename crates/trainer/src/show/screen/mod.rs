@@ -51,7 +51,7 @@ impl FinishedRun {
         } else if has_words {
             parts.extend(texts::parts(&mut model, self.strongest.1)?);
         } else {
-            parts.extend(samples::parts(
+            parts.extend(samples::attention_parts(
                 &mut model,
                 &self.dump,
                 self.strongest.1.head,

@@ -72,7 +72,7 @@ fn largest_classes(dataset: &Dataset, n_classes: usize) -> Vec<usize> {
 }
 
 /// The means of each class, and one sample.
-pub(super) fn parts(
+pub(super) fn attention_parts(
     model: &mut UsedModel<'_>,
     dump: &AttentionDump,
     head: usize,
@@ -85,13 +85,13 @@ pub(super) fn parts(
         .collect();
     let predictions = model.predict_without(judged, &chosen, &[], Recording::Attention)?;
     Ok(vec![
-        ScreenPart::Weights(means(model, judged, &predictions, head)),
-        ScreenPart::Weights(one(model, dump, head)?),
+        ScreenPart::Weights(mean_weights(model, judged, &predictions, head)),
+        ScreenPart::Weights(sample_weights(model, dump, head)?),
     ])
 }
 
 /// Where the readout position looks on average over samples of each class.
-fn means(
+fn mean_weights(
     model: &UsedModel<'_>,
     judged: &Dataset,
     all: &[SamplePrediction],
@@ -137,7 +137,7 @@ fn means(
         rows.reverse();
     }
     let split = model.split();
-    let samples = counted_of(judged, data.n_classes, all.len(), split);
+    let samples = mean_samples(judged, data.n_classes, all.len(), split);
     let (layer, reader) = (config.model.n_layers - 1, config.displayed_readout_name());
     Weights {
         title: match common {
@@ -166,7 +166,7 @@ fn means(
 }
 
 /// The samples that a mean is over: how many of a split, and which if they are not all.
-fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> String {
+fn mean_samples(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> String {
     let samples = counted(judged.len(), &format!("{split} sample"));
     if count == judged.len() {
         return samples;
@@ -180,7 +180,11 @@ fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> 
 
 /// The first of the samples that a run shows that is not of class 0: its probability, with and without what decides it, and its
 /// weights, which the run has dumped.
-fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<Weights, Error> {
+fn sample_weights(
+    model: &mut UsedModel<'_>,
+    dump: &AttentionDump,
+    head: usize,
+) -> Result<Weights, Error> {
     let config = model.config();
     let (data, splits) = (&config.data, &model.experiment.splits);
     let samples = splits.displayed_samples();
@@ -191,15 +195,7 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
     let weights = dump.weights(dumped, dump.dims.layers - 1, head);
     let row = |query: usize| &weights[query * positions..][..positions];
     let shown = dump.unpadded(dumped);
-    let mut without = dump.meta.label_positions[dumped].clone();
-    if without.is_empty() || without.len() > MOST_DECIDING {
-        let keys = shown.iter().copied().filter(|&key| Some(key) != dump.cls());
-        let largest = keys.reduce(|best, key| {
-            let row = row(read);
-            if row[key] > row[best] { key } else { best }
-        });
-        without = largest.into_iter().collect();
-    }
+    let without = positions_to_remove(dump, dumped, row(read));
     let mut ask = |without: &[usize]| {
         let predictions =
             model.predict_without(samples, &[sample], without, Recording::Predictions);
@@ -249,4 +245,16 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
         main,
         classes: 0,
     })
+}
+
+/// The positions that decide a sample's label; where there are none or many, the one that gets the largest weight of a row.
+fn positions_to_remove(dump: &AttentionDump, dumped: usize, row: &[f32]) -> Vec<usize> {
+    let deciding = &dump.meta.label_positions[dumped];
+    if (1..=MOST_DECIDING).contains(&deciding.len()) {
+        return deciding.clone();
+    }
+    let keys = dump.unpadded(dumped).into_iter();
+    let keys = keys.filter(|&key| Some(key) != dump.cls());
+    let largest = keys.reduce(|best, key| if row[key] > row[best] { key } else { best });
+    largest.into_iter().collect()
 }
