@@ -21,7 +21,9 @@ const SHORTER = { grokking: ["--set", "training.epochs=100"] };
 const module = await WebAssembly.compile(gunzipSync(readFileSync(new URL("../../crates/lab/lab.wasm.gz", import.meta.url))));
 
 /** The names in `headlight init --list`, where each is at the start of a line. */
-const names = run("init", "--list").trim().split("\n").map((line) => line.split(" ", 1)[0]);
+const listed = run("init", "--list").trim().split("\n").map((line) => line.split(" ", 1)[0]);
+// The samples of `names` are a file that is too large for a page.
+const names = listed.filter((name) => name !== "names");
 assert.ok(names.length > 10, "the program lists its built-in configs");
 
 /** What the page of a run trains again. @param {string} html */

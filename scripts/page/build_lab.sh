@@ -28,9 +28,6 @@ settings=(
 flags="-Ctarget-feature=+simd128 -Cllvm-args=-unroll-runtime=false --remap-path-prefix=$root=headlight"
 for folder in "$registry"/*; do flags+=" --remap-path-prefix=$folder=registry"; done
 
-# experiment takes a quarter of the time of a small training.
-settings+=('profile.release.package.headlight-experiment.opt-level="s"')
-
 committed=crates/lab/lab.wasm.gz
 compiled=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
 built=target/lab/lab.wasm
@@ -40,7 +37,7 @@ RUSTFLAGS=$flags cargo build --quiet --release --locked -p headlight-lab --targe
 crates/page/script/node_modules/.bin/wasm-opt -Oz --low-memory-unused --enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int \
     --enable-sign-ext --enable-mutable-globals --enable-reference-types --enable-multivalue "$compiled" -o "$built"
 if [ "${1-}" != --check ]; then
-    zopfli --i5 -c "$built" > "$committed"
+    zopfli --i40 -c "$built" > "$committed"
 elif ! gunzip < "$committed" | cmp "$built" -; then
     echo "$committed is not what crates/lab builds to; run scripts/page/build_lab.sh and commit the file" >&2
     exit 1

@@ -142,8 +142,7 @@ fn check(config: &ExperimentConfig, prompt: &[u32], longest: usize) -> Result<()
     }
     match prompt.iter().find(|token| !(first..size).contains(token)) {
         None if longest > data.seq_len && samples_end(data) => Err(Error::Input(format!(
-            "the length is {longest}, and the model's samples end after {} tokens (data.seq_len); a model of one text \
-             (data.words.one_text) can go on",
+            "{longest} is more than data.seq_len, {}; only a model of one text can go on",
             data.seq_len
         ))),
         None => Ok(()),

@@ -152,10 +152,12 @@ impl DatasetConfig {
         match &self.words {
             _ if token == CLS && self.cls.is_present() => "[CLS]".to_owned(),
             Some(words) => match words.text(token) {
-                " " => "␣".to_owned(),
-                text if text.chars().all(char::is_control) => text.escape_debug().to_string(),
-                text => text.to_owned(),
-            },
+                " " => "␣",
+                "\n" => "\\n",
+                "\t" => "\\t",
+                text => text,
+            }
+            .to_owned(),
             None if Some(token) == padding_token => "[PAD]".to_owned(),
             None => token.to_string(),
         }

@@ -249,7 +249,7 @@ impl DatasetConfig {
         require(
             !words.one_text || asks_next,
             "words.one_text",
-            || "one long text is for the task next-token of a file; set data.task = \"next-token\", or remove this key",
+            || "only a file for data.task = \"next-token\" is one long text; remove this key",
         )?;
         require(
             self.cls.is_present(),

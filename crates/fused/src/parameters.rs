@@ -1,10 +1,9 @@
 //! Where each parameter is in memory.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::architecture::Architecture;
-use headlight_architecture::{NormPlace, Positions, ProjectionKind};
+use headlight_architecture::{NormPlace, ParameterSpec, Positions, ProjectionKind};
 
 /// The slot of a matrix, padded with zeros.
 #[derive(Clone, Copy, Debug)]
@@ -101,22 +100,22 @@ pub(crate) const fn padded(size: usize) -> usize {
 }
 
 /// Hands out one slot after the other.
-struct Builder {
+struct Builder<'a> {
     end: usize,
-    /// The names of the model's parameters.
-    names: HashSet<String>,
-    slots: HashMap<String, Matrix>,
+    parameters: &'a [ParameterSpec],
+    /// The slot of each parameter.
+    slots: Vec<Option<Matrix>>,
     fixed: Vec<(Matrix, Fixed)>,
 }
 
-impl Builder {
+impl Builder<'_> {
     /// The slot of a parameter, or of fixed numbers if the model has none of this name.
     fn slot(
         &mut self,
         name: &str,
         [rows, columns]: [usize; 2],
         [padded_rows, stride]: [usize; 2],
-        otherwise: impl FnOnce() -> Fixed,
+        otherwise: &dyn Fn() -> Fixed,
     ) -> Matrix {
         let matrix = Matrix {
             start: self.end,
@@ -126,20 +125,15 @@ impl Builder {
             stride,
         };
         self.end = matrix.range().end;
-        if self.names.contains(name) {
-            self.slots.insert(name.to_owned(), matrix);
-        } else {
-            self.fixed.push((matrix, otherwise()));
+        let mut parameters = self.parameters.iter();
+        match parameters.position(|one| one.name == name) {
+            Some(index) => self.slots[index] = Some(matrix),
+            None => self.fixed.push((matrix, otherwise())),
         }
         matrix
     }
 
-    fn matrix(
-        &mut self,
-        name: &str,
-        shape: [usize; 2],
-        otherwise: impl FnOnce() -> Fixed,
-    ) -> Matrix {
+    fn matrix(&mut self, name: &str, shape: [usize; 2], otherwise: &dyn Fn() -> Fixed) -> Matrix {
         self.slot(
             &format!("{name}.weight"),
             shape,
@@ -150,7 +144,7 @@ impl Builder {
 
     fn row(&mut self, name: &str, columns: usize, otherwise: f32) -> Matrix {
         let row = || Fixed::Table(vec![otherwise; columns]);
-        self.slot(name, [1, columns], [1, padded(columns)], row)
+        self.slot(name, [1, columns], [1, padded(columns)], &row)
     }
 
     fn bias(&mut self, name: &str, columns: usize) -> Matrix {
@@ -164,7 +158,7 @@ impl Builder {
             Fixed::Table((0..inputs * outputs).map(cell).collect())
         };
         Linear {
-            weight: self.matrix(name, shape, identity),
+            weight: self.matrix(name, shape, &identity),
             bias: self.bias(name, outputs),
         }
     }
@@ -207,20 +201,20 @@ impl ParameterLayout {
         let parameters = model.layout(inputs);
         let mut builder = Builder {
             end: 0,
-            names: parameters.iter().map(|one| one.name.clone()).collect(),
-            slots: HashMap::new(),
+            parameters: &parameters,
+            slots: vec![None; parameters.len()],
             fixed: Vec::new(),
         };
         let none = || Fixed::Table(Vec::new());
         let shape = [vocab_size, d];
-        let tokens = builder.slot("token_embedding", shape, [vocab_size, padded(d)], none);
+        let tokens = builder.slot("token_embedding", shape, [vocab_size, padded(d)], &none);
         // The positions follow the tokens: the embedding's backward pass splits the gradient there.
         let table = architecture.position_table.as_ref();
         let rows = table.map_or_else(|| model.position_rows(p), |_| p);
         let has_positions = table.is_some() || model.positions == Positions::Learned;
         let positions = has_positions.then(|| {
             let table = || table.cloned().map_or_else(none, Fixed::Table);
-            builder.slot("position_embedding", [rows, d], [p, padded(d)], table)
+            builder.slot("position_embedding", [rows, d], [p, padded(d)], &table)
         });
         if let Some(slot) = positions.filter(|_| rows < p) {
             builder.fixed.push((slot, Fixed::RowsFrom(rows)));
@@ -236,7 +230,7 @@ impl ParameterLayout {
             (hidden > 0).then(|| builder.linear("classifier.hidden", [d, hidden]));
         let shape = [if hidden > 0 { hidden } else { d }, architecture.n_logits()];
         let classifier = Linear {
-            weight: builder.matrix("classifier", shape, || Fixed::Transposed(tokens)),
+            weight: builder.matrix("classifier", shape, &|| Fixed::Transposed(tokens)),
             bias: builder.bias("classifier", shape[1]),
         };
         Self {
@@ -247,10 +241,7 @@ impl ParameterLayout {
             final_norm,
             classifier_hidden,
             classifier,
-            all: parameters
-                .iter()
-                .map(|one| builder.slots[&one.name])
-                .collect(),
+            all: builder.slots.into_iter().flatten().collect(),
             fixed: builder.fixed,
         }
     }
