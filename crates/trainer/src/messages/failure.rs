@@ -150,7 +150,7 @@ pub fn shortened(message: &str) -> Cow<'_, str> {
 }
 
 impl fmt::Display for Failure {
-    /// The message, as [`brief`] shows it.
+    /// The message, as [`shortened`] shows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Input(message)
         | Self::Diverged(message)
