@@ -93,7 +93,7 @@ pub trait Rule {
     /// The rule in words, as reports print it.
     fn describe(&self) -> String;
 
-    /// The [`deciding_positions`](Self::label_positions) in words.
+    /// The [`deciding_positions`](Self::deciding_positions) in words.
     fn deciding_place(&self) -> String;
 
     /// The question that a classifier of such samples answers, as the title of a report.
